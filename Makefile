@@ -1,0 +1,55 @@
+# Everything a person or CI does here. Needs Python >= 3.11 (as python3, or PYTHON=...), Node >= 20 and make.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+SETUP := $(VENV)/.set-up
+NODE := node_modules/.set-up
+
+.PHONY: setup demo test check bench eval generate lock clean
+
+setup: $(SETUP) $(NODE)
+
+# --require-hashes: nothing is installed that the lock file does not name with its digest.
+$(SETUP): requirements/dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "afterturn needs Python 3.11 or newer; set PYTHON=")'
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PY) -m compileall -q sidecar protocol
+	@touch $@
+
+$(NODE): package-lock.json bench/node/package-lock.json
+	npm ci --no-audit --no-fund --silent
+	npm ci --no-audit --no-fund --silent --prefix bench/node
+	@touch $@
+
+demo: $(SETUP)
+	@$(VENV)/bin/afterturn demo
+
+test: setup
+	$(PY) -m pytest
+
+check: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	node_modules/.bin/pyright
+	$(VENV)/bin/lint-imports
+	$(PY) -m afterturn.schema --check spec
+
+bench: setup
+	$(PY) bench/speed/run.py
+
+eval: setup
+	$(PY) -m bench.quality
+
+generate: $(SETUP)
+	$(PY) -m afterturn.schema --write spec
+
+# Needs `uv` on PATH; writes what `setup` installs.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command 'make lock' pyproject.toml requirements/dev.in --output-file requirements/dev.lock
+
+clean:
+	rm -rf $(VENV) node_modules bench/node/node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find sidecar protocol tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

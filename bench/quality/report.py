@@ -1,0 +1,67 @@
+"""The figures as a table for people, and as JSON."""
+
+from typing import Any
+
+import msgspec
+
+from .figures import Figures, Kept, Share
+
+_TARGETS = {"kept": "<=10%", "hand": ">=95%", "second": ">=95%", "used": ">=25%", "aimed": ">=25%"}
+
+
+def table(parts: list[Figures], whole: Figures) -> str:
+    """One block with the figures of each harness, one with the floors, one with recall by kind of fact."""
+    rows = [("harness", "calls", "batches", "big", "kept", "summary", "hand", "second", "used", "aimed")]
+    rows += [_quality_row(figures) for figures in [*parts, whole]]
+    rows.append(
+        ("to reach", "", "", "", _TARGETS["kept"], "", *(_TARGETS[n] for n in ("hand", "second", "used", "aimed")))
+    )
+    for name, kept in whole.floors.items():
+        rows.append((f"floor: {name}", "", "", "", _percent(kept.size), "", *_kept(kept)))
+    hard = [("harness", "recovery", "refs", "stability", "fabricated", "grown", "outcomes")]
+    for figures in [*parts, whole]:
+        outcomes = ", ".join(f"{name} {count}" for name, count in sorted(figures.outcomes.items()))
+        shares = (_ratio(figures.recovery), _ratio(figures.refs), _ratio(figures.stability))
+        hard.append((figures.harness, *shares, str(figures.fabricated), str(figures.grown), outcomes))
+    kinds = [("labels and kind", "visible")]
+    kinds += [(name, f"{_ratio(share)} {_percent(share)}") for name, share in sorted(whole.by_kind.items())]
+    return "\n\n".join(_aligned(block) for block in (rows, hard, kinds)) + "\n" + _LEGEND
+
+
+_LEGEND = """
+kept     chars in place of results / chars of results, batches of 3,200 chars and more ("big")
+summary  the same for summaryText, where a host puts one summary in place of all results
+hand     facts labelled by hand that are still visible; second: those of the second extractor
+used     tokens first seen in a big batch that arguments of later calls use, still visible
+aimed    the same, but of arguments only paths, commands and patterns, not the bodies of edits
+"""
+
+
+def as_json(parts: list[Figures], whole: Figures) -> dict[str, Any]:
+    """Everything, findings included."""
+    return {"harnesses": msgspec.to_builtins(parts), "all": msgspec.to_builtins(whole), "broken": whole.broken}
+
+
+def _quality_row(figures: Figures) -> tuple[str, ...]:
+    counts = (str(figures.calls), str(figures.batches), str(figures.big))
+    sizes = (_percent(figures.ours.size), _percent(figures.summary_size))
+    return (figures.harness, *counts, *sizes, *_kept(figures.ours))
+
+
+def _kept(kept: Kept) -> tuple[str, ...]:
+    return tuple(_percent(share) for share in (kept.hand, kept.second, kept.used, kept.aimed))
+
+
+def _percent(share: Share) -> str:
+    return "-" if share.value is None else f"{share.value:.1%}"
+
+
+def _ratio(share: Share) -> str:
+    return f"{share.part}/{share.whole}"
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )

@@ -1,0 +1,274 @@
+"""The composition root: the only place that knows every part.
+
+`App` is one client's server: it owns the descriptors, the connection, the settings in force and the services, and
+it decides how the process ends. Services are built on first use, so that what a client never asks for is never
+loaded.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from afterturn_protocol.lifecycle import AfterturnClientCapabilities, InitializeParams
+from afterturn_protocol.table import EVENTS, METHODS, load
+
+from afterturn.clock import Clock, SystemClock
+from afterturn.logs import set_up_logs
+from afterturn.methods.table import BINDINGS, Binding
+from afterturn.options import ServeOptions
+from afterturn.rpc.call import Handler
+from afterturn.rpc.connection import MAX_IN_FLIGHT, Connection
+from afterturn.rpc.lifecycle import State
+from afterturn.rpc.routes import Route
+from afterturn.watch import ClientWatch
+from afterturn.wire.framing import make_framing
+from afterturn.wire.stdio import Reader, Writer
+
+if TYPE_CHECKING:
+    from afterturn_protocol.service import SettingsProblem
+    from afterturn_protocol.settings import Settings
+
+    from afterturn.parts import Parts
+    from afterturn.settings import Layer
+
+log = logging.getLogger("afterturn.app")
+
+EOF_GRACE_SECONDS = 1.0
+END_LIMIT_SECONDS = 1.8
+FLUSH_SECONDS = 0.3
+STALL_SECONDS = 1.0
+CONGESTED_BYTES = 16 * 1024 * 1024
+FULL_BYTES = 64 * 1024 * 1024
+
+
+def run_server(options: ServeOptions, stdin_fd: int, stdout_fd: int) -> int:
+    """Serve one client on two claimed descriptors; returns the exit code (protocol.md, 'Lifecycle')."""
+    set_up_logs(options.log_level)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    app = App(options, loop, stdin_fd, stdout_fd)
+    return loop.run_until_complete(app.run())
+
+
+class App:
+    """One client's server, from the first byte to the exit code."""
+
+    def __init__(
+        self,
+        options: ServeOptions,
+        loop: asyncio.AbstractEventLoop,
+        stdin_fd: int,
+        stdout_fd: int,
+        *,
+        bindings: dict[str, Binding] = BINDINGS,
+        clock: Clock | None = None,
+    ) -> None:
+        self.max_message_bytes = options.max_message_bytes
+        self.max_in_flight = MAX_IN_FLIGHT
+        self.clock = clock or SystemClock()
+        self.started = self.clock.monotonic()
+        self._options = options
+        self._loop = loop
+        self._ending: asyncio.Future[tuple[int, float]] = loop.create_future()
+        self._writer = Writer(loop, stdout_fd, self._stdout_broken, CONGESTED_BYTES)
+        self._reader = Reader(loop, stdin_fd, self._feed, self._stdin_ended)
+        self.connection = Connection(
+            make_framing(options.framing, options.max_message_bytes),
+            self._writer,
+            on_exit=lambda code: self.end(code, 0.0),
+            on_hold=self._hold,
+        )
+        for name, binding in bindings.items():
+            self.connection.routes[name] = self._route(name, binding)
+        self.client_capabilities = AfterturnClientCapabilities()
+        self._client_layers: list[Layer] = []
+        self._settings: tuple[Settings, list[SettingsProblem]] | None = None
+        self._told: set[str] = set()
+        self._parts: Parts | None = None
+        self._watches: list[ClientWatch] = []
+
+    # -- running and ending ------------------------------------------------------------------------------
+
+    async def run(self) -> int:
+        """Serve until something ends the process; returns the exit code, with everything saved and flushed."""
+        loop = self._loop
+        loop.set_exception_handler(_log_stray_exception)
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            loop.add_signal_handler(number, self.end, code, 0.0)
+        if self._options.client_process_id is not None:
+            self._watch(self._options.client_process_id)
+        tasks = loop.create_task(self.connection.run_tasks())
+        self._reader.start()
+        loop.call_soon(_start_collecting)
+        code, grace_seconds = await self._ending
+        # Whatever a handler or a disk still does: the client is gone, and the process goes with it.
+        hard = threading.Timer(END_LIMIT_SECONDS, os._exit, (code,))
+        hard.daemon = True
+        hard.start()
+        self._reader.close()
+        self.connection.end()
+        await self.connection.settle(grace_seconds)
+        tasks.cancel()
+        if self._parts is not None:
+            await self._parts.close()
+        self._writer.flush_now(FLUSH_SECONDS)
+        hard.cancel()
+        return code
+
+    def end(self, code: int, grace_seconds: float) -> None:
+        """End with this exit code; open requests get `grace_seconds` before they are answered -32802."""
+        if not self._ending.done():
+            self._ending.set_result((code, grace_seconds))
+
+    def _stdin_ended(self) -> None:
+        self.end(0, EOF_GRACE_SECONDS)
+
+    def _stdout_broken(self) -> None:
+        self.end(0, 0.0)
+
+    def _watch(self, pid: int) -> None:
+        self._watches.append(ClientWatch(self._loop, pid, lambda: self.end(0, 0.0)))
+
+    # -- bytes in, and a client that does not read --------------------------------------------------------
+
+    def _feed(self, data: bytes) -> None:
+        self.connection.feed(data)
+
+    def _hold(self) -> None:
+        """The client is far behind in reading its answers: leave its further requests in the pipe for a while."""
+        self._reader.pause()
+        self._writer.when_drained(self._drained)
+        if not self.connection.congested:
+            self._loop.call_later(STALL_SECONDS, self._still_full)
+
+    def _still_full(self) -> None:
+        """Holding it back did not help: it does not read at all. It is told so, as long as even that can be kept."""
+        if self._writer.full and not self.connection.congested:
+            self.connection.congested = True
+            self._writer.raise_limit(FULL_BYTES)
+            self._go_on()
+
+    def _drained(self) -> None:
+        self.connection.congested = False
+        self._writer.raise_limit(CONGESTED_BYTES)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        self._reader.resume()
+        self.connection.resume()
+
+    # -- settings ----------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> "Settings":
+        """The settings in force."""
+        return self._resolved()[0]
+
+    @property
+    def settings_problems(self) -> "list[SettingsProblem]":
+        """What could not be used of the settings."""
+        return self._resolved()[1]
+
+    def _resolved(self) -> "tuple[Settings, list[SettingsProblem]]":
+        if self._settings is None:
+            from afterturn.settings import file_layers, resolve
+
+            layers, problems = file_layers(os.environ)
+            settings, more = resolve(layers + self._client_layers)
+            self._settings = settings, problems + more
+        return self._settings
+
+    def change_settings(self, tree: Any) -> None:
+        """`workspace/didChangeConfiguration`: replaces what the client sent that way before."""
+        from afterturn.settings import Layer
+
+        source = "workspace/didChangeConfiguration"
+        self._client_layers = [layer for layer in self._client_layers if layer.source != source]
+        self._client_layers.append(Layer(source, tree))
+        self._settings = None
+        self._tell_problems()
+        if self._parts is not None:
+            self._parts.settings_changed()
+
+    def _tell_problems(self) -> None:
+        """Report each bad setting once."""
+        for problem in self.settings_problems:
+            if problem.problem not in self._told:
+                self._told.add(problem.problem)
+                log.info("%s", problem.problem)
+                self.connection.notify("window/logMessage", {"type": 2, "message": f"afterturn: {problem.problem}"})
+
+    # -- what the lifecycle methods ask for (methods.lifecycle.Server) -----------------------------------------
+
+    def method_names(self) -> list[str]:
+        return sorted(self.connection.routes)
+
+    def event_names(self) -> list[str]:
+        return [event.name for event in EVENTS.values() if event.implemented]
+
+    def begin(self, params: InitializeParams) -> None:
+        experimental = params.capabilities and params.capabilities.experimental
+        if experimental and experimental.afterturn:
+            self.client_capabilities = experimental.afterturn
+        self.connection.state = State.READY
+        self.connection.trace = params.trace or "off"
+        if params.initialization_options:
+            from afterturn.settings import Layer
+
+            self._client_layers = [Layer("initializationOptions", params.initialization_options)]
+        if params.process_id is not None and params.process_id != self._options.client_process_id:
+            self._watch(params.process_id)
+        # Reading the settings file can wait until the client has its answer; its problems have to.
+        self._loop.call_soon(self._tell_problems)
+
+    def begin_shutdown(self) -> None:
+        self.connection.state = State.SHUTDOWN
+
+    def set_trace(self, value: str) -> None:
+        self.connection.trace = value
+
+    # -- parts -------------------------------------------------------------------------------------------
+
+    def _route(self, name: str, binding: Binding) -> Route:
+        def bind() -> tuple[type, Handler]:
+            from importlib import import_module
+
+            module = import_module(f"afterturn.methods.{binding.module}")
+            handle: Callable[..., Any] = getattr(module, binding.name)
+            return load(METHODS[name].params), partial(handle, self._service(binding.service))
+
+        return Route(name, bind, ordered=binding.ordered, deadline_seconds=binding.deadline_seconds)
+
+    def _service(self, name: str) -> Any:
+        return self if name == "server" else self.parts.service(name)
+
+    @property
+    def parts(self) -> "Parts":
+        """The services, built on first use."""
+        if self._parts is None:
+            from afterturn.parts import Parts
+
+            self._parts = Parts(self)
+        return self._parts
+
+
+def _log_stray_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What no request can be blamed for. Like every log line it says where, not what was in the values."""
+    from afterturn.rpc.errors import where
+
+    problem = context.get("exception")
+    log.error("%s: %s", context.get("message"), where(problem) if isinstance(problem, BaseException) else "no exception")
+
+
+def _start_collecting() -> None:
+    """Garbage collection was off while everything was loaded; what is there now stays and is never looked at again."""
+    import gc
+
+    gc.freeze()
+    gc.enable()
+

@@ -1,0 +1,54 @@
+"""The commands for people. Never imported by the server; here printing is the job."""
+
+import argparse
+import sys
+
+from afterturn import PROTOCOL_VERSION, __version__
+
+_ABOUT = "A sidecar that agent harnesses and editors spawn beside themselves: it condenses finished tool calls into \
+bullets with refs that bring every original back."
+_SERVING = "Without a command, `afterturn --stdio` serves one client over stdin and stdout (JSON-RPC 2.0, framed as LSP \
+frames it); that is what a harness or an editor runs. `afterturn doctor` prints the line to paste into its settings."
+
+
+def run(args: list[str]) -> int:
+    """Run one command; returns the exit code: 0, 1 for what could not be done, 2 for a command line that makes no sense."""
+    _write_utf8()
+    options = _parser().parse_args(args or ["--help"])
+    try:
+        return _commands()[options.command](options)
+    except BrokenPipeError:  # `afterturn ... | head`
+        sys.stderr.close()
+        return 0
+
+
+def _write_utf8() -> None:
+    """Output is UTF-8 whatever the locale, and a half of a surrogate pair is shown as its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _commands():  # type: ignore[no-untyped-def]
+    from afterturn.cli import demo, doctor, refs, schema, wipe
+
+    return {"demo": demo.run, "doctor": doctor.run, "schema": schema.run, "refs": refs.run, "wipe": wipe.run}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="afterturn", description=_ABOUT, epilog=_SERVING)
+    parser.add_argument(
+        "--version", action="version", version=f"afterturn {__version__} (protocol {PROTOCOL_VERSION})"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands.add_parser("demo", help="condense a real session that ships with afterturn, and bring one original back")
+    doctor = commands.add_parser("doctor", help="what was found here, and the command to paste into a host's settings")
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    schema = commands.add_parser("schema", help="print the protocol of this version as JSON Schema")
+    schema.add_argument("--meta", action="store_true", help="print methods, events and error kinds instead")
+    refs = commands.add_parser("refs", help="list what is archived of a session, or print one original")
+    refs.add_argument("session", metavar="SESSION", help="the session's id, as the host calls it")
+    refs.add_argument("ref", metavar="REF", nargs="?", help="t12, b3 or a tool call's id: print it whole")
+    refs.add_argument("--grep", metavar="TEXT", help="only lines that hold TEXT, with line numbers")
+    wipe = commands.add_parser("wipe", help="erase everything that afterturn has stored")
+    wipe.add_argument("--yes", action="store_true", help="do not ask")
+    return parser

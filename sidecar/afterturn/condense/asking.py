@@ -1,0 +1,167 @@
+"""Asking a model for the bullets of a batch (condense.md, 'What the summariser is given', 'Checking a reply')."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from afterturn.condense.bullets import check_bullets, parse_bullets
+from afterturn.condense.draft import Draft, Extractive, SafeCall, prompted_calls
+from afterturn.condense.needs import Needs, beside
+from afterturn.condense.ports import Completer, CompleterError, Completion, PromptMessage
+from afterturn.condense.prompts import condense_batch
+from afterturn.condense.reply import UnusableReplyError, usable_reply
+from afterturn.condense.results import warning
+from afterturn.condense.serialise import PromptedCall, record, reply_tokens, split_records, unforgeable_mark
+from afterturn_protocol.base import Usage
+from afterturn_protocol.condense import CondenseWarning
+from afterturn_protocol.settings import CondenseSettings
+
+
+class ModelFailure(Exception):  # noqa: N818 - an outcome that the caller turns into a result
+    """A batch that a model did not summarise.
+
+    reason: of the result. called: whether a provider was asked. usage: what that cost.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        *,
+        retryable: bool,
+        retry_after_ms: int | None = None,
+        called: bool = True,
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.retryable = retryable
+        self.retry_after_ms = retry_after_ms
+        self.called = called
+        self.usage = usage
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What is asked. request and prose are redacted and cut; attempt counts from 1."""
+
+    session_id: str
+    calls: Sequence[SafeCall]
+    request: str
+    prose: str
+    settings: CondenseSettings
+    attempt: int
+    background: bool
+
+
+class _Prompt(Struct, frozen=True):
+    messages: list[PromptMessage]
+    calls: int
+
+
+async def ask(needs: Needs, completer: Completer, question: Question, extractive: Extractive) -> Draft:
+    """Ask for a summary, in several prompts if one would be too long. Raises ModelFailure; nothing partial is used."""
+    chars = sum(len(call.text) for call in question.calls)
+    prompted = await beside(chars, prompted_calls, question.calls)
+    prompts = _prompts(prompted, question.request, question.prose)
+    settings = question.settings
+    limit_ms = settings.background_timeout_ms if question.background else settings.total_timeout_ms
+    deadline = needs.clock.monotonic() + limit_ms / 1000
+    bodies: list[str] = []
+    usage: Usage | None = None
+    for prompt in prompts:
+        try:
+            left_ms = int((deadline - needs.clock.monotonic()) * 1000)
+            if left_ms <= 0:
+                raise CompleterError("deadline", "no time is left", retryable=True, called=bool(bodies))
+            completion = await _complete(completer, question, prompt, left_ms)
+            usage = added(usage, completion.usage)
+            bodies.append(usable_reply(completion.text, completion.stop_reason))
+        except CompleterError as problem:
+            raise _failure(problem, added(usage, problem.usage), bool(bodies)) from None
+        except UnusableReplyError as problem:
+            raise ModelFailure("provider_error", str(problem), retryable=True, usage=usage) from None
+    context = f"{question.request}\n{question.prose}"
+    return await beside(chars, _checked, "\n".join(bodies), prompted, context, extractive, usage)
+
+
+def added(total: Usage | None, more: Usage | None) -> Usage | None:
+    """The sum of two usages; what is unknown in one is unknown in the sum."""
+    if total is None or more is None:
+        return total or more
+    return Usage(
+        model=total.model if total.model == more.model else "*",
+        input_tokens=_sum(total.input_tokens, more.input_tokens),
+        output_tokens=_sum(total.output_tokens, more.output_tokens),
+        cached_tokens=_sum(total.cached_tokens, more.cached_tokens),
+        cost=None if total.cost is None or more.cost is None else total.cost + more.cost,
+        calls=total.calls + more.calls,
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _prompts(calls: Sequence[PromptedCall], request: str, prose: str) -> list[_Prompt]:
+    records = [record(call) for call in calls]
+    mark = unforgeable_mark([request, prose, *records])
+    rules = condense_batch.instructions(mark)
+    return [
+        _Prompt(
+            [
+                PromptMessage("system", rules),
+                PromptMessage("user", condense_batch.material(mark, request, prose, part)),
+            ],
+            len(part),
+        )
+        for part in split_records(records, len(rules) + len(request) + len(prose))
+    ]
+
+
+async def _complete(completer: Completer, question: Question, prompt: _Prompt, left_ms: int) -> Completion:
+    settings = question.settings
+    # With a fallback the answer is final, so the completer may repeat; without one the host comes again.
+    again = settings.max_attempts - question.attempt + 1 if settings.fallback == "extractive" else 1
+    return await completer.complete(
+        "condense.batch",
+        prompt.messages,
+        session_id=question.session_id,
+        prompt_version=condense_batch.VERSION,
+        max_tokens=reply_tokens(prompt.calls, question.attempt),
+        model=settings.model,
+        reasoning=settings.reasoning,
+        idle_timeout_ms=settings.idle_timeout_ms,
+        total_timeout_ms=left_ms,
+        max_calls=max(again, 1),
+        background=question.background,
+    )
+
+
+def _failure(problem: CompleterError, usage: Usage | None, called_before: bool) -> ModelFailure:
+    return ModelFailure(
+        "budget_exceeded" if problem.kind == "budget_exceeded" else "provider_error",
+        f"the model did not answer ({problem.kind})",
+        retryable=problem.retryable,
+        retry_after_ms=problem.retry_after_ms,
+        called=problem.called or called_before,
+        usage=usage,
+    )
+
+
+def _checked(
+    body: str, calls: Sequence[PromptedCall], context: str, extractive: Extractive, usage: Usage | None
+) -> Draft:
+    bullets = parse_bullets(body, [call.tool_name for call in calls])
+    checked = check_bullets(bullets, calls, context, extractive)
+    if not checked.bullets:
+        raise ModelFailure(
+            "provider_error", "nothing in the reply is supported by its input", retryable=True, usage=usage
+        )
+    warnings: list[CondenseWarning] = []
+    if checked.replaced:
+        detail = f"{checked.replaced} bullets were not supported by their call, or unsafe, and were replaced"
+        warnings.append(warning("check", detail))
+    if checked.dropped:
+        warnings.append(warning("check", f"{checked.dropped} lines that belong to no call were left out"))
+    return Draft(checked.bullets, "model", usage, warnings)

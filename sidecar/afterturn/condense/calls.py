@@ -1,0 +1,216 @@
+"""The calls of a batch, read once: identity, what is left alone at once, and what goes into the archive."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from afterturn.condense.errors import InvalidInputError
+from afterturn.condense.identity import (
+    canonical_json,
+    dedup_key,
+    digest,
+    encoded,
+    json_text,
+    normalized,
+    open_identity,
+    text_digest,
+    timed_identity,
+    untimed_identity,
+)
+from afterturn.condense.ports import NewCall
+from afterturn.condense.protect import is_protected, recovered_refs
+from afterturn_protocol.blocks import Block, content_text, image_blocks
+from afterturn_protocol.condense import Batch, ToolCall
+from afterturn_protocol.settings import CondenseSettings
+
+OPEN = "open"
+PROTECTED = "protected"
+RECOVERED = "recovered"
+INCOMPLETE = "incomplete"
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One call of a batch.
+
+    index: its place in the batch. kind: OPEN, PROTECTED, RECOVERED or INCOMPLETE. args: JSON text.
+    text: the result, "" without one. identity: what it is within a batch key. recovered: refs a recovery asked for.
+    """
+
+    index: int
+    kind: str
+    tool_call_id: str
+    tool_name: str
+    args: str
+    text: str
+    outcome: str
+    result_timestamp: int | None
+    entry_id: str | None
+    turn_index: int
+    identity: bytes
+    recovered: Sequence[str] = ()
+
+    @property
+    def archived(self) -> bool:
+        """Whether the call has a result of its own in the archive."""
+        return self.kind in (OPEN, PROTECTED)
+
+
+class Arrivals(Struct, frozen=True):
+    """The calls of a batch, and those of them that are to be archived, in order."""
+
+    calls: list[Call]
+    new: list[NewCall]
+
+
+def read_batch(batch: Batch, settings: CondenseSettings, hide: Callable[[str], str] | None) -> Arrivals:
+    """Read the calls of a batch. Pure; hashes every text once.
+
+    hide: redacts what is archived, where originals are not kept (`store.raw` off); None keeps them.
+    Raises InvalidInputError for args that are nested too deep to be kept.
+    """
+    calls: list[Call] = []
+    new: list[NewCall] = []
+    seen: dict[bytes, int] = {}
+    for index, call in enumerate(batch.tool_calls):
+        kind = _kind(call, settings)
+        if kind in (RECOVERED, INCOMPLETE):
+            calls.append(_loose(index, kind, call, batch.turn_index))
+            continue
+        try:
+            args, canonical = json_text(call.args), canonical_json(call.args)
+        except RecursionError:
+            raise InvalidInputError(f"$.batch.toolCalls[{index}].args", "args that are nested less deeply") from None
+        arrived = _new_call(call, batch.turn_index, args, canonical, seen)
+        calls.append(_archived(index, kind, call, arrived, batch.turn_index))
+        new.append(arrived if hide is None else _hidden(arrived, hide))
+    return Arrivals(calls, new)
+
+
+def _kind(call: ToolCall, settings: CondenseSettings) -> str:
+    if not call.has_result:
+        return INCOMPLETE
+    if call.tool_name == settings.recovery_tool_name:
+        return RECOVERED
+    protected = is_protected(call.tool_name, call.args, settings.protected_tools, settings.protected_paths)
+    return PROTECTED if protected else OPEN
+
+
+def _loose(index: int, kind: str, call: ToolCall, turn_index: int) -> Call:
+    return Call(
+        index=index,
+        kind=kind,
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        args="null",
+        text="",
+        outcome=call.outcome,
+        result_timestamp=call.result_timestamp,
+        entry_id=call.entry_id,
+        turn_index=turn_index,
+        identity=open_identity(kind, call.tool_call_id, call.tool_name),
+        recovered=recovered_refs(call.args) if kind == RECOVERED else (),
+    )
+
+
+def _archived(index: int, kind: str, call: ToolCall, new: NewCall, turn_index: int) -> Call:
+    return Call(
+        index=index,
+        kind=kind,
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        args=new.args,
+        text=new.text,
+        outcome=call.outcome,
+        result_timestamp=call.result_timestamp,
+        entry_id=call.entry_id,
+        turn_index=turn_index,
+        identity=new.identity,
+    )
+
+
+def _new_call(call: ToolCall, turn_index: int, args: str, canonical: str, seen: dict[bytes, int]) -> NewCall:
+    text = content_text(call.content) if call.content is not None else (call.result_text or "")
+    others = [block for block in call.content or () if block.get("type") != "text"]
+    other_json = json_text(others) if others else ""
+    address = text_digest(encoded(text))
+    content = digest(address, encoded(other_json)) if other_json else address
+    if call.result_timestamp is not None:
+        identity = timed_identity(call.tool_call_id, call.result_timestamp, content)
+    else:
+        first = untimed_identity(call.tool_call_id, call.tool_name, canonical, content, 0)
+        occurrence = seen.get(first, 0)
+        seen[first] = occurrence + 1
+        identity = first
+        if occurrence:
+            identity = untimed_identity(call.tool_call_id, call.tool_name, canonical, content, occurrence)
+    plain = normalized(text)
+    plain_address = address if len(plain) == len(text) else text_digest(encoded(plain))
+    return NewCall(
+        identity=identity,
+        dedup=dedup_key(call.tool_name, canonical, call.outcome, plain_address, other_json),
+        digest=address,
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        args=args,
+        text=text,
+        is_error=call.failed,
+        status=call.status,
+        turn_index=turn_index,
+        result_timestamp=call.result_timestamp,
+        entry_id=call.entry_id,
+        images=_image_descriptors(call.content),
+        content=json_text(call.content) if others else None,
+        lossy=False,
+    )
+
+
+def _hidden(call: NewCall, hide: Callable[[str], str]) -> NewCall:
+    text = hide(call.text)
+    return NewCall(
+        identity=call.identity,
+        dedup=call.dedup,
+        digest=text_digest(encoded(text)),
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        args=json_text(redacted_args(call.args, hide)),
+        text=text,
+        is_error=call.is_error,
+        status=call.status,
+        turn_index=call.turn_index,
+        result_timestamp=call.result_timestamp,
+        entry_id=call.entry_id,
+        images=call.images,
+        content=None,
+        lossy=True,
+    )
+
+
+def redacted_args(args: str, hide: Callable[[str], str]) -> Any:
+    """Args, given as JSON text, as a redacted value: what redaction leaves as JSON, else the text it left."""
+    text = json.dumps(json.loads(args), ensure_ascii=False) if "\\u" in args else args
+    safe = hide(text)
+    if safe == text:
+        return json.loads(args)
+    try:
+        return json.loads(safe)
+    except ValueError:
+        return safe
+
+
+def _image_descriptors(content: list[Block] | None) -> str | None:
+    images = image_blocks(content)
+    if not images:
+        return None
+    return json_text([_descriptor(image) for image in images])
+
+
+def _descriptor(image: Block) -> dict[str, Any]:
+    mime_type, data, size = image.get("mimeType"), image.get("data"), image.get("bytes")
+    found: dict[str, Any] = {"mimeType": mime_type if isinstance(mime_type, str) else "application/octet-stream"}
+    if isinstance(data, str):
+        found["bytes"] = len(data) * 3 // 4 - data[-2:].count("=")
+    elif isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        found["bytes"] = size
+    return found

@@ -1,0 +1,39 @@
+"""Bullets about a tool call without a model (condense.md, 'Without a model: extractive').
+
+A call is read (`call`, `output`), given to the extractor of its kind (`registry`, `kinds`), and what that found is cut
+to a budget (`render`). All of it is pure: the same view gives the same bytes in every process.
+
+What a bullet says is taken literally from the call's arguments or its cleaned text (`afterturn.text.clean`), with two
+exceptions: the fixed words of the extractors, and counts, which always have the form of COUNT_PATTERN.
+"""
+
+from collections.abc import Sequence
+
+from afterturn.condense.extract.call import read_call
+from afterturn.condense.extract.names import identifiers
+from afterturn.condense.extract.registry import extractor_of
+from afterturn.condense.extract.render import render
+from afterturn.condense.extract.salient import salient
+from afterturn.condense.extract.view import ToolView
+
+__all__ = ["COUNT_PATTERN", "ToolView", "bullets", "salient"]
+
+# Numbers that were counted rather than quoted, for whoever checks bullets against their source.
+COUNT_PATTERN = r"\(\d+ lines\)"
+
+
+def bullets(call: ToolView, *, later: Sequence[str] = ()) -> list[str]:
+    """One to three lines about `call`, each beginning with "- ", without label or ref. Never raises.
+
+    `later`: texts in which what this call showed may be used again, such as the arguments of calls after it; names
+    that occur there come first.
+    """
+    read = read_call(call)
+    return render(read, extractor_of(read)(read, _words(later)))
+
+
+def _words(texts: Sequence[str]) -> frozenset[str]:
+    words: set[str] = set()
+    for text in texts:
+        words.update(identifiers(text[:20_000]))
+    return frozenset(words)

@@ -1,0 +1,33 @@
+"""What an extractor found in one call, in order of value, before any budget is applied."""
+
+import msgspec
+
+
+class Group(msgspec.Struct):
+    """Pieces of one sort under a heading word, best first.
+
+    `order`: where each piece is shown once chosen, if not by value. `share`: how much of the room that is left the
+    group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths).
+    """
+
+    heading: str
+    pieces: list[str]
+    separator: str = ", "
+    order: list[int] | None = None
+    share: int = 100
+    cut: bool = False
+
+
+class Digest(msgspec.Struct):
+    """The parts of a call's bullets.
+
+    `subject`: the key argument. `outcome`: how it ended, in short phrases. `facts`: what must not be lost (errors,
+    totals, places, changed paths). `names`: identifiers, paths and lines that later calls may want. `problems`: how many
+    errors, failed tests and changed paths there are; a result full of them is given more room.
+    """
+
+    subject: str = ""
+    outcome: list[str] = []
+    facts: list[Group] = []
+    names: list[Group] = []
+    problems: int = 0

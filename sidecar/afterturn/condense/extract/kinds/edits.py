@@ -1,0 +1,43 @@
+"""Tools that change files."""
+
+import re
+
+from afterturn.condense.extract.call import COMMAND, PATH, Call
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.hot import Lines
+from afterturn.condense.extract.lenses.code import split_numbers
+from afterturn.condense.extract.looking import look
+from afterturn.condense.extract.outcome import outcome_of
+from afterturn.condense.extract.problems import add_problems
+from afterturn.condense.extract.shape import shape_of
+from afterturn.condense.extract.sight import sight_of
+from afterturn.condense.extract.tail import first_lines
+
+_PATCH = ("patchtext", "patch", "diff", "input", "content")
+_PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?)(\S.*?)\s*$", re.MULTILINE)
+_SHORT = 700
+
+
+def extract(call: Call, wanted: frozenset[str]) -> Digest:
+    path = call.arg(PATH)
+    patch = call.raw or next((call.args[name] for name in _PATCH if "\n" in call.args.get(name, "")), "")
+    touched = list(dict.fromkeys(name for name in _PATCHED.findall(patch) if name != "/dev/null"))
+    digest = Digest(subject=path or " ".join(touched) or call.arg(COMMAND) or patch, outcome=outcome_of(call))
+    body = call.body
+    if not body.strip():
+        digest.outcome.append("no output")
+        return digest
+    view = sight_of(call, digest.subject, wanted)
+    says = first_lines(body.split("\n"), 2)
+    if says:
+        digest.facts.append(Group("says", says[:1] if call.output.chars > _SHORT else says, " | ", share=50, cut=True))
+    if call.is_error or call.output.chars <= _SHORT:
+        return digest
+    # Diagnostics stand beside the view of the edited lines, which is content.
+    add_problems(Lines("\n".join(line for number, line in split_numbers(view.lines.all)[0] if not number)), digest)
+    shape = shape_of(body)
+    if shape == "diff":
+        look(view, digest, shape)
+        return digest
+    look(view, digest, "code" if shape in ("plain", "numbered", "code") else shape)
+    return digest

@@ -1,0 +1,47 @@
+"""Tools that keep a plan or a list of tasks: the result only confirms what the arguments say."""
+
+from typing import Any
+
+from afterturn.condense.extract.call import ASK, Call
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.looking import look
+from afterturn.condense.extract.outcome import outcome_of
+from afterturn.condense.extract.lenses.data import decode
+from afterturn.condense.extract.sight import sight_of
+from afterturn.condense.extract.tail import first_lines
+
+_CONFIRMATION = 500
+
+
+def extract(call: Call, wanted: frozenset[str]) -> Digest:
+    digest = Digest(subject=call.arg(ASK), outcome=outcome_of(call))
+    items = _items(decode(call.body))
+    if items:
+        digest.names.append(Group("tasks", items, " | "))
+        return digest
+    view = sight_of(call, digest.subject, wanted)
+    if call.output.chars <= _CONFIRMATION:
+        says = first_lines(view.lines.all, 2)
+        if says:
+            digest.facts.append(Group("says", says, " | ", cut=True))
+        return digest
+    digest.facts.append(Group("says", first_lines(view.lines.all, 1), cut=True))
+    look(view, digest, "markdown")
+    return digest
+
+
+def _items(value: Any) -> list[str]:
+    """`status: text` of each task of a JSON list, the unfinished first."""
+    rows = value if isinstance(value, list) else value.get("todos", value.get("tasks")) if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        return []
+    open_ones: list[str] = []
+    done: list[str] = []
+    for row in rows:
+        if not isinstance(row, dict):
+            continue
+        text = row.get("content") or row.get("title") or row.get("subject") or row.get("step") or row.get("description")
+        status = row.get("status")
+        if isinstance(text, str) and isinstance(status, str):
+            (done if status in ("completed", "done") else open_ones).append(f"{status}: {text[:120]}")
+    return open_ones + done

@@ -1,0 +1,108 @@
+"""Shell commands and whatever they run."""
+
+from afterturn.condense.extract.call import COMMAND, Call
+from afterturn.condense.extract.command import main_pipelines
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.hot import Lines, error_weight
+from afterturn.condense.extract.lenses import vcs
+from afterturn.condense.extract.looking import look
+from afterturn.condense.extract.outcome import outcome_of
+from afterturn.condense.extract.problems import add_problems
+from afterturn.condense.extract.shape import shape_of
+from afterturn.condense.extract.sight import Sight, sight_of
+
+# A running command is asked about by a handle.
+_HANDLES = ("taskid", "bashid", "shellid", "sessionid", "processid", "description")
+_PROGRAM_SHAPES = {
+    **dict.fromkeys("cat sed head tail nl bat less more awk cut tac open".split(), "read"),
+    **dict.fromkeys("grep rg ag ack egrep fgrep ugrep zgrep".split(), "hits"),
+    **dict.fromkeys("ls find fd fdfind tree eza exa locate".split(), "paths"),
+    **dict.fromkeys("jq".split(), "json"),
+    **dict.fromkeys("curl wget http".split(), "shape"),
+}
+_GIT_SHAPES = {"diff": "diff", "show": "diff", "grep": "hits", "ls-files": "paths", "ls-tree": "paths", "blame": "read"}
+_GIT_FACTS = frozenset("status log commit push pull fetch merge rebase checkout switch branch stash add reset cherry-pick revert tag reflog mv rm clone".split())
+# Output of these is text that was stored somewhere: an "error" in it is content, not news.
+_CONTENT = frozenset(("read", "hits", "paths", "diff"))
+
+
+def extract(call: Call, wanted: frozenset[str]) -> Digest:
+    command = call.arg(COMMAND) or call.raw
+    digest = Digest(subject=command or call.arg(_HANDLES), outcome=outcome_of(call))
+    if not call.body.strip():
+        digest.outcome.append("no output")
+        return digest
+    view = sight_of(call, command, wanted)
+    shapes = _shapes_of(command)
+    shape = next(iter(shapes)) if len(shapes) == 1 else ""
+    failed = call.is_error or call.output.exit_code not in (None, "0")
+    if shape in _CONTENT and not failed:
+        _complaints(view, digest)
+    else:
+        # What a diff holds is content; only what stands before it is news.
+        add_problems(Lines(view.text[:start]) if (start := _diff_start(view.text)) >= 0 else view.lines, digest)
+    if "git" in shapes or vcs.finds(view):
+        of_problems, digest.facts = digest.facts, []
+        vcs.read(view, digest)
+        digest.facts.extend(of_problems)
+    _look(view, digest, shape)
+    return digest
+
+
+def _diff_start(text: str) -> int:
+    return 0 if text.startswith("diff --git ") else text.find("\ndiff --git ")
+
+
+def _look(view: Sight, digest: Digest, shape: str) -> None:
+    if shape == "read":
+        found = shape_of(view.text)
+        look(view, digest, "code" if found in ("plain", "hits", "paths") else found)
+    elif shape == "diff" and shape_of(view.text) != "diff":
+        look(view, digest)
+    elif shape in ("hits", "paths", "diff"):
+        look(view, digest, shape)
+    else:
+        found = shape_of(view.text)
+        # The end of a run says more than its shape, which is mixed.
+        look(view, digest, found if found not in ("code", "table", "paths") or shape == "shape" else "plain")
+
+
+def _shapes_of(command: str) -> dict[str, None]:
+    """What the main commands print, each shape once; "" for those that may print anything."""
+    shapes: dict[str, None] = {}
+    for pipeline in main_pipelines(command):
+        found = ""
+        for words in pipeline:
+            shape = _program_shape(words)
+            if not found or shape == "hits":
+                found = shape
+        shapes.setdefault(found)
+    return shapes
+
+
+def _program_shape(words: list[str]) -> str:
+    program = words[0]
+    if program in ("git", "hg", "jj"):
+        verb = next((word for word in words[1:] if not word.startswith("-") and "/" not in word and "=" not in word), "")
+        if verb == "log" and any(word in ("-p", "--patch") for word in words):
+            return "diff"
+        return _GIT_SHAPES.get(verb, "git" if verb in _GIT_FACTS else "")
+    if program == "sed" and any(word.startswith("-i") for word in words):
+        return ""
+    if program == "cat" and any(word.startswith((">", "<<")) for word in words):
+        return ""
+    return _PROGRAM_SHAPES.get(program, "")
+
+
+def _complaints(view: Sight, digest: Digest) -> None:
+    """What the reading program itself complained of (`grep: x: No such file`), not what it read."""
+    complaints = [
+        view.lines.all[index].strip()
+        for index in view.lines.hot()
+        if view.lines.all[index].startswith(_COMPLAINERS) and error_weight(view.lines.all[index]) >= 2
+    ]
+    if complaints:
+        digest.facts.append(Group("errors", list(dict.fromkeys(complaints)), " | "))
+
+
+_COMPLAINERS = ("cat: ", "sed: ", "head: ", "tail: ", "grep: ", "rg: ", "ls: ", "find: ", "/bin/", "bash: ", "sh: ", "zsh: ", "fatal: ", "tree: ", "awk: ")

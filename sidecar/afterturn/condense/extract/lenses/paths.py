@@ -1,0 +1,50 @@
+"""Listings: ls, find, tree, glob and file lists of any tool."""
+
+import re
+
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.sight import Sight
+
+_LONG = re.compile(r"[-dlbcps][rwxsStT-]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+\S+\s+\S+\s+\S+\s+(?:\S+\s+)?(.+)$")
+_TREE = re.compile(r"^[\s\u2502\u251c\u2514\u2500|`+\\-]*(?:\[\w+\]\s*|- )?")
+_VENDORED = re.compile(r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|vendor|deps|dist|build|target|_build|\.cache)/")
+_MAX = 20_000
+
+
+def entries_in(lines: list[str]) -> list[str]:
+    """The entries of a listing, in order."""
+    entries: dict[str, None] = {}
+    for line in lines[:_MAX]:
+        text = line.rstrip()
+        if not text or text.startswith("total "):
+            continue
+        match = _LONG.match(text)
+        if match is not None:
+            name = match[1].partition(" -> ")[0]
+            if name not in (".", ".."):
+                entries.setdefault(name)
+            continue
+        text = _TREE.sub("", text)
+        if "  " in text or "\t" in text:
+            for name in re.split(r"\s{2,}|\t+", text):
+                if name:
+                    entries.setdefault(name)
+        elif text and len(text) < 400:
+            entries.setdefault(text)
+    return list(entries)
+
+
+def read(view: Sight, digest: Digest) -> None:
+    """Add the entries: own ones before vendored, wanted ones first; the rest by their last names."""
+    entries = entries_in(view.lines.all)
+    digest.outcome.append(f"({len(entries)} lines)")
+    order = {entry: at for at, entry in enumerate(entries)}
+    best = sorted(entries, key=lambda entry: (not _is_wanted(entry, view.wanted), _VENDORED.search(entry) is not None, order[entry]))
+    digest.names.append(Group("", best, share=70))
+    others = list(dict.fromkeys(entry.rstrip("/").rpartition("/")[2] for entry in best if "/" in entry.rstrip("/")))
+    if others:
+        digest.names.append(Group("also", others[::-1] if len(others) < 4 else others[len(others) // 8 :], " "))
+
+
+def _is_wanted(entry: str, wanted: frozenset[str]) -> bool:
+    return bool(wanted) and entry.rstrip("/").rpartition("/")[2].partition(".")[0] in wanted

@@ -1,0 +1,59 @@
+"""What git and its like print besides diffs: status, log, commit, push, branch."""
+
+import re
+
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.safe import is_instruction
+from afterturn.condense.extract.sight import Sight
+from afterturn.text import cut_words
+
+_COMMITTED = re.compile(r"\[[\w./ ()-]{1,120} [0-9a-f]{6,40}\] .+")
+_SUMMARY = re.compile(r"\s*\d+ files? changed\b.*")
+_PUSHED = re.compile(r"\s*(?:[+*=!-] )?(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[[a-z ]+\])\s+\S+\s+->\s+\S+.*|To \S+")
+_LOG = re.compile(r"[*|\\/ ]{0,12}(?:commit )?([0-9a-f]{7,40})\b(?: |$)(?:\([^)]{1,200}\) )?(.*)")
+_CHANGE = re.compile(
+    r"(?:[MADRCUT?!]{1,2}| [MADRCUT])\s+(\S.*)|\s*(?:modified|new file|deleted|renamed|both modified|typechange):\s+(\S.*)"
+    r"|\s(?:create|delete) mode \d+ (.+)|\s(?:rename|copy) (.+?) \(\d+%\)|(\S.*?)\s+\|\s+(?:\d+ [+-]*|Bin .*)"
+)
+_BRANCH = re.compile(r"(?:On branch|HEAD detached at|Your branch is|Switched to|Already|Saved working|Dropped|HEAD is now|Merge|Automatic|Deleted branch|CONFLICT|Auto-merging|nothing to commit|no changes added|Everything up-to-date|Successfully rebased|Fast-forward|Updating |Untracked files|# On branch).*")
+_MARK = re.compile(r"[*+ ] (\S+)(?:\s|$)")
+
+
+def read(view: Sight, digest: Digest) -> None:
+    """Add commits, pushes, branch state and changed paths, all facts."""
+    state: dict[str, None] = {}
+    changed: dict[str, None] = {}
+    log: dict[str, None] = {}
+    for line in view.lines.all[:5000]:
+        if _sort(line[:400], state, changed, log) or not line.strip():
+            continue
+    if state:
+        digest.facts.append(Group("git", [cut_words(line, 200) for line in state], " | ", share=40, cut=True))
+    if log:
+        digest.facts.append(Group("commits", [cut_words(entry, 120) for entry in log], " | ", share=40, cut=True))
+    if changed:
+        digest.problems += len(changed) // 2
+        digest.facts.append(Group("changed", list(changed), share=70))
+
+
+def _sort(line: str, state: dict[str, None], changed: dict[str, None], log: dict[str, None]) -> bool:
+    text = line.strip()
+    for pattern in (_COMMITTED, _SUMMARY, _PUSHED, _BRANCH):
+        if pattern.fullmatch(line) is not None:
+            if not is_instruction(text):
+                state.setdefault(text)
+            return True
+    match = _CHANGE.fullmatch(line.rstrip())
+    if match is not None:
+        changed.setdefault(next(part for part in match.groups() if part))
+        return True
+    match = _LOG.fullmatch(line.rstrip())
+    if match is not None:
+        log.setdefault(f"{match[1]} {match[2]}".strip())
+        return True
+    return False
+
+
+def finds(view: Sight) -> bool:
+    """Whether the output has a line of git's own."""
+    return any(_COMMITTED.fullmatch(line[:400]) or _SUMMARY.fullmatch(line[:400]) for line in view.lines.all[-200:])

@@ -1,0 +1,101 @@
+"""Which identifiers and paths of an output a later call is most likely to use."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+# Only so much text is searched for names; later parts of a huge output add few new ones.
+MAX_NAME_CHARS = 200_000
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{3,}")
+_PATHLIKE = re.compile(r"[\w.@~+/-]{4,}")
+_HAS_SHAPE = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
+
+# Words of programming languages and of English that name nothing.
+_COMMON = frozenset(
+    "abstract assert async await bool boolean break case catch char class const constructor continue debugger declare def default"
+    " defmodule defp delete double elif else elsif end enum error errors except export extends extern extra false final"
+    " finally float for foreach from function global goto here http https implements implies import include inline"
+    " instanceof interface internal into lambda length long match mixed module mutable namespace never none nonlocal"
+    " null number object only operator optional override package pass private protected public raise readonly record"
+    " register require required result return returns self short signed sizeof static string struct super switch"
+    " template then this throw throws trait true type typedef typeof undefined union unless unsigned until using"
+    " value values virtual void volatile when where while with yield"
+    " about above after again also another any anything available because been before being below between both"
+    " called cannot could current does doing done each either every example file files first following found given"
+    " have having if its just last left less like line lines list made make many more most must name need needs new"
+    " next none note number once other over path same should show some such than that their them then there these"
+    " they those through time todo under used uses using very want were what when which while will within without"
+    " would your"
+    " uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t size_t ssize_t uintptr_t intptr_t ptrdiff_t"
+    " char8_t char16_t char32_t wchar_t endif ifdef ifndef noexcept nullptr shared_ptr unique_ptr make_shared make_unique"
+    " reinterpret_cast static_cast const_cast dynamic_cast auto typename decltype constexpr math string_view foreach"
+    " println printf fprintf sprintf console stringify tostring object.keys".split()
+)
+
+
+def identifiers(text: str) -> list[str]:
+    """Every word of four or more chars that could name something in a program, in order, with repeats."""
+    return _IDENTIFIER.findall(text)
+
+
+def is_common(word: str) -> bool:
+    """Whether a word names nothing: a keyword, a basic type, plain English, a line of underscores."""
+    return word.lower() in _COMMON or not word.strip("_$")
+
+
+def looks_random(word: str) -> bool:
+    """Whether a word is more likely a hash, an id or encoded bytes than a name."""
+    digits = sum(char.isdigit() for char in word)
+    return len(word) > 40 or (len(word) > 11 and digits * 4 > len(word))
+
+
+def rank_names(
+    text: str,
+    *,
+    defined: Collection[str] = (),
+    wanted: Collection[str] = (),
+    known: Collection[str] = (),
+    limit: int = 400,
+) -> list[str]:
+    """Identifiers of `text`, best first: wanted by later calls, defined here, name-like in shape, often used.
+
+    `known` ones are left out. The order depends on nothing but the arguments: ties keep the order of appearance.
+    """
+    counts = Counter(identifiers(text[:MAX_NAME_CHARS]))
+    scored: list[tuple[int, int, str]] = []
+    for at, (word, count) in enumerate(counts.items()):
+        if len(word) > 64 or word in known or is_common(word):
+            continue
+        score = 2 * min(count, 255).bit_length()
+        if word in defined:
+            score += 4
+        if _HAS_SHAPE.search(word) is not None:
+            score += 3
+        if word in wanted:
+            score += 40
+        if len(word) > 11 and looks_random(word):
+            score -= 8
+        scored.append((-score, at, word))
+    scored.sort()
+    return [word for _, _, word in scored[:limit]]
+
+
+def paths_in(lines: Iterable[str]) -> dict[str, int]:
+    """Paths (anything with a slash between name characters) with how often each occurs, in order of appearance."""
+    counts: dict[str, int] = {}
+    for line in lines:
+        if "/" not in line:
+            continue
+        for token in _PATHLIKE.findall(line[:600]):
+            path = token.rstrip(".-+~@").lstrip("-+")
+            if _is_path(path):
+                counts[path] = counts.get(path, 0) + 1
+    return counts
+
+
+def _is_path(token: str) -> bool:
+    """A path rather than two words with a slash between: rooted, or deep, or with a suffix."""
+    if "/" not in token[1:] or token.startswith("//") or not any(char.isalpha() for char in token):
+        return False
+    return token[0] in "/.~" or token.count("/") > 1 or "." in token.rpartition("/")[2]

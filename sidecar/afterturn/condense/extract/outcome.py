@@ -1,0 +1,26 @@
+"""How a call ended, in short phrases."""
+
+from afterturn.condense.extract.call import Call
+
+
+def outcome_of(call: Call) -> list[str]:
+    """Exit code, refusal, time-out and the extent notes of the output, the most telling first."""
+    output = call.output
+    phrases: list[str] = []
+    if call.status == "notRun":
+        phrases.append("not run")
+    if call.status == "denied" or (output.ending == "denied" and output.chars < 1500):
+        phrases.append("denied by the user")
+    if output.exit_code is not None:
+        phrases.append(f"exit code {output.exit_code}")
+    elif call.is_error and not phrases:
+        phrases.append("error")
+    if output.ending not in ("", "denied") and (call.is_error or output.exit_code not in (None, "0") or output.chars < 400):
+        phrases.append(output.ending)
+    phrases.extend(output.notes)
+    return phrases
+
+
+def nothing_found(call: Call) -> bool:
+    """Whether the output is no more than the note that there is nothing."""
+    return call.output.chars < 200 and any(note.lower().startswith("no ") for note in call.output.notes)

@@ -1,0 +1,214 @@
+"""The result of a call without the harness's wrapping around it.
+
+Harnesses put the exit code, limits and hints around what a command printed (prior-art page 'transcript-formats'). Here
+they are taken apart once, by shape and not by harness, so that no extractor has to know whose output it reads.
+"""
+
+import re
+
+import msgspec
+
+from afterturn.text import ELLIPSIS, clean
+
+# A text longer than this is read at its two ends only: enough for every fact, and a bound on the time taken.
+MAX_READ_CHARS = 1_000_000
+
+_EDGE = 800
+_EXIT_WORDS = (
+    r"(?:exit(?:ed|s)?(?: with)?(?: exit)?(?:[ -_](?:code|status))?|return ?code|finished with)"
+    r"(?: of| is| was)?\s*[:=]?\s*"
+)
+_EXIT_HEAD = re.compile(
+    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?"
+    r"(?:<returncode>|<exit_code>|(?:Error: )?(?:Process |Command )?" + _EXIT_WORDS + r")(-?\d{1,10})\b",
+    re.IGNORECASE,
+)
+_EXIT_TAIL = re.compile(
+    r"(?:^|[\n\[(> ])(?:(?:(?:the )?(?:command|process|program|script|shell|container|job)\b[^\n]{0,40}?|\[|\()?\b"
+    r"(?:exited with(?: exit)?(?: code| status)?|exit(?:ed)?[ _-]?(?:code|status)|exit|return[ _]?code)"
+    r"\s*[:=]?\s*|<exit_code>)(-?\d{1,10})\b(?![\w/]|\.\d)",
+    re.IGNORECASE,
+)
+_EXIT_TAG = re.compile(r"^<exit_code>(-?\d{1,10})</exit_code>$", re.MULTILINE)
+_TIMEOUT = re.compile(r"(?:command|process|tool|execution)?[^\n]{0,30}timed out(?: after [\d.]+ ?\w+)?", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:tool use was rejected|user (?:doesn't|does not|did not) want|rejected by (?:the )?user|denied by (?:the )?user"
+    r"|user (?:rejected|denied|declined|cancelled|canceled)|(?:request|command|operation) (?:was )?interrupted by (?:the )?user"
+    r"|\[Request interrupted|permission to use \S+ has been denied|requires approval|approval (?:was )?denied"
+    r"|haven't granted it yet|command aborted|aborted by (?:the )?user|not allowed by (?:the )?(?:user|policy))",
+    re.IGNORECASE,
+)
+# What a tool says about the extent of what it shows. The numbers are what a later call needs.
+_NOTE = re.compile(
+    r"File: [^\s(]+ \(\d+ lines total\)|(?:Showing )?lines \d+ ?(?:-|to) ?\d+ of \d+(?: total)?(?: lines)?|\d+ more lines?(?: in file| above| below)?|total \d+ lines"
+    r"|\d+ lines total|beyond line \d+|offset[=:] ?\d+|response clipped|\b(?:agentId|agent_id|sessionId|session_id): [\w-]{4,60}|(?:saved|written) to:? [/~.][^\s)]+|Found \d+ (?:total )?(?:match|file|result|line|item|entr)\w*(?:\(s\))?|\d+ matches across \d+ files"
+    r"|No (?:files|matches|results?) (?:were )?found|first \d+ (?:matches|results|lines|files)|\d+ characters elided"
+    r"|Total output lines: \d+|exceeds maximum allowed|results are truncated",
+    re.IGNORECASE,
+)
+_REMINDER = ("<system-reminder>", "</system-reminder>")
+_BODIES = (
+    ("<output>", "</output>"),
+    ("<file>", "</file>"),
+    ("<content>", "</content>"),
+    ("<file_content>", "</file_content>"),
+    ("<stdout>", "</stdout>"),
+)
+_WRAP_LINE = re.compile(
+    r"</?(?:output|output_head|output_tail|file|content|file_content|stdout|stderr|tool_use_error|returncode|warning|type|path"
+    r"|error|result|results|retrieval_status|task_id|task_type|status|exit_code|elided_chars|bash_metadata|usage)>"
+    r"|\[?(?:Showing )?lines \d+-\d+ of \d+|\[\d+ more lines|\((?:\d+ more lines|File has more|End of file|Results are trunc|Open file:|Current directory:"
+    r"|no output\))|\[(?:File: |The command completed|Command finished|Current working|Python interpreter|Truncated at)"
+    r"|(?:Chunk ID|Wall time|Original token count|Total output lines|Process Group PGID|Background PIDs|Signal|Exit Code|Error"
+    r"|Directory): |Exit code:? \d|Command exited with|Process exited with|Here's the result of running|--- FILE CONTENT"
+    r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+|Found \d+ |No (?:files|matches)(?: were)? found"
+)
+
+
+class Output(msgspec.Struct, frozen=True):
+    """A result, unwrapped and clean.
+
+    `body`: what the tool itself gave, as a terminal shows it, without the wrapping. `exit_code`: its digits as the
+    text has them, or None. `notes`: extents such as "lines 1-50 of 812", verbatim. `ending`: "timed out" or "denied"
+    where the text says so, else "". `chars`: the length of the whole result.
+    """
+
+    body: str
+    exit_code: str | None = None
+    notes: tuple[str, ...] = ()
+    ending: str = ""
+    chars: int = 0
+
+
+def unwrap(text: str) -> Output:
+    """Take a result apart. Never fails; what is not recognised stays in the body."""
+    chars = len(text)
+    if chars > MAX_READ_CHARS:
+        half = MAX_READ_CHARS // 2
+        text = text[:half] + "\n" + text[-half:]
+    text = _without_reminders(clean(text))
+    head, tail = text[:_EDGE], text[-_EDGE:]
+    return Output(
+        body=_unwrap_rows(_body(text)),
+        exit_code=_exit_code(head, tail),
+        notes=_notes(head, tail if len(text) > _EDGE else ""),
+        ending=_ending(head, tail),
+        chars=chars,
+    )
+
+
+def _unwrap_rows(text: str) -> str:
+    """The rows of a terminal screen as lines again.
+
+    Some harnesses give a screen dump, every row padded to the same width. A word that ran over the edge cannot be told
+    from two; it is left out, so that no half of a path or number is taken for a whole one.
+    """
+    rows = text.split("\n")
+    if len(rows) < 4 or not 60 <= len(rows[1]) <= 300:
+        return text
+    width = len(rows[1])
+    if sum(len(row) == width for row in rows) * 10 < len(rows) * 7:
+        return text
+    lines: list[str] = [""]
+    for row in rows:
+        full = len(row) == width and not row[-1].isspace()
+        if lines[-1].endswith(ELLIPSIS):
+            row = row.partition(" ")[2]
+            full = full and bool(row)
+        lines[-1] += " " + row.rstrip() if lines[-1] else row.rstrip()
+        if full:
+            lines[-1] = lines[-1].rpartition(" ")[0] + " " + ELLIPSIS
+        else:
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _without_reminders(text: str) -> str:
+    """Harness messages to the agent inside results: nothing of the tool, and full of orders."""
+    opener, closer = _REMINDER
+    if opener not in text:
+        return text
+    kept: list[str] = []
+    at = 0
+    while (start := text.find(opener, at)) >= 0:
+        kept.append(text[at:start])
+        end = text.find(closer, start)
+        at = len(text) if end < 0 else end + len(closer)
+    kept.append(text[at:])
+    return "".join(kept)
+
+
+def _exit_code(head: str, tail: str) -> str | None:
+    found = _EXIT_HEAD.match(head.lstrip())
+    if found is not None:
+        return found[1]
+    found = _EXIT_TAG.search(head)
+    if found is not None:
+        return found[1]
+    codes = _EXIT_TAIL.findall(tail)
+    return codes[-1] if codes else None
+
+
+def _notes(head: str, tail: str) -> tuple[str, ...]:
+    notes: dict[str, None] = {}
+    for edge in (head, tail):
+        for note in _NOTE.finditer(edge):
+            notes.setdefault(note[0].rstrip("."))
+            if len(notes) >= 5:
+                return tuple(notes)
+    return tuple(notes)
+
+
+def _ending(head: str, tail: str) -> str:
+    if _DENIED.search(head[:400]) is not None:
+        return "denied"
+    for edge in (head[:200], tail[-200:]):
+        found = _TIMEOUT.search(edge)
+        if found is not None:
+            return found[0].strip()
+    return ""
+
+
+def _body(text: str) -> str:
+    stripped = text.lstrip()
+    if stripped.startswith(("Chunk ID:", "Exit code:", "Wall time:", "Command:")):
+        for opener in ("\nOutput:", "\nStdout:"):
+            start = text.find(opener, 0, 20_000)
+            if start >= 0:
+                return _trim(text[start + len(opener) :])
+    start = text.find("<output_head>", 0, _EDGE * 2)
+    if start >= 0:
+        head = _between(text, "<output_head>", "</output_head>", start)
+        return _trim(head + "\n" + _between(text, "<output_tail>", "</output_tail>", start))
+    for opener, closer in _BODIES:
+        start = text.find(opener, 0, _EDGE)
+        if start >= 0 and all(is_wrapping(line) for line in text[:start].split("\n")):
+            return _trim(_between(text, opener, closer, start))
+    return _trim(text)
+
+
+def _between(text: str, opener: str, closer: str, at: int) -> str:
+    start = text.find(opener, at)
+    if start < 0:
+        return ""
+    start += len(opener)
+    end = text.rfind(closer, start)
+    return text[start : end if end >= 0 else len(text)]
+
+
+def _trim(text: str) -> str:
+    """Drop wrapping lines at both ends; the inside is the tool's own."""
+    lines = text.split("\n")
+    first, last = 0, len(lines)
+    while first < last and first < 40 and is_wrapping(lines[first]):
+        first += 1
+    low = max(first, last - 40)
+    while last > low and is_wrapping(lines[last - 1]):
+        last -= 1
+    return "\n".join(lines[first:last]) if last - first < len(lines) else text
+
+
+def is_wrapping(line: str) -> bool:
+    """Whether a line is the harness's own around the output, or blank."""
+    stripped = line.strip()
+    return not stripped or _WRAP_LINE.match(stripped) is not None

@@ -1,0 +1,103 @@
+"""What went wrong and how it summed up, in the output of anything that runs: shells, tests, compilers, linters."""
+
+import re
+from collections.abc import Sequence
+
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.hot import Lines, error_weight, is_total
+from afterturn.condense.extract.messages import error_lines
+from afterturn.condense.extract.places import is_vendored, places_in
+
+# One test's failure, in the spelling of its runner.
+_FAILED_TEST = re.compile(
+    r"^((?:FAILED|ERROR) \S+(?:::\S+)+)|^((?:FAIL|ERROR): (?:\S+ \([\w.]+\)|\S+))|^\s*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED"
+    r"|^\s*(?:[\u00d7\u2717\u2716\u2715]|\u25cf) (\S.{2,160}?)(?: \(?\d+ ?ms\)?)?$|^not ok \d+ -? ?(\S.{0,160})|^(\S+) [EF]$|^ {1,4}\d+\) (test \S.{0,160}|\S.{4,160})$"
+    r"|^(\w[\w.]* \([\w.]+\)) \.\.\. (?:FAIL|ERROR)|^\[ +FAILED +\] (\S+)|^\s*FAIL\s{1,4}(\S+)|^_{3,} (\S.{0,120}?) _{3,}$|^(?:\s*\d+/\d+ )?Test +#\d+: (\S+) \.*\*+Failed"
+)
+_FAIL_MARK = re.compile(r"FAIL|ERROR|[\u00d7\u2717\u2716\u2715\u25cf]|not ok| [EF]$|^_{3,} |^ {1,4}\d+\) ", re.MULTILINE)
+_TESTS = re.compile(r"test|passed|passing|failing|examples?|specs?\b|suites?|FAILED|^(?:ok|FAIL)\s|BUILD|# (?:pass|fail)", re.IGNORECASE)
+_CHANGED = re.compile(
+    r"^(?:Applied edit to|(?:Successfully )?(?:[Cc]reated|[Uu]pdated|[Dd]eleted|[Ww]rote|[Mm]odified|[Rr]emoved|[Mm]oved|[Rr]enamed|reformatted|rewrote)"
+    r"(?: (?:file|to))?:?) ([\w@~+./-]*[/.][\w@~+./-]*\w)",
+    re.MULTILINE,
+)
+_MAX_TOTALS = 8
+
+
+def totals(lines: Lines) -> list[str]:
+    """Lines that sum up a run, the last ones first: they count for the whole."""
+    found: dict[str, None] = {}
+    for index in reversed(lines.hot()):
+        line = lines.all[index].strip()
+        if is_total(line) and len(line) < 300:
+            found.setdefault(line.strip("=- "))
+            if len(found) >= _MAX_TOTALS:
+                break
+    return list(found)
+
+
+def failed_tests(lines: Lines, sums: Sequence[str]) -> list[str]:
+    """Names of tests that failed, as their runner prints them; none where `sums` speak of no tests."""
+    found: dict[str, None] = {}
+    if not any(_TESTS.search(total) for total in sums):
+        return []
+    for line in lines.all:
+        if len(line) > 300 or _FAIL_MARK.search(line) is None:
+            continue
+        match = _FAILED_TEST.match(line.rstrip())
+        if match is not None:
+            name = next((part for part in match.groups() if part), "")
+            if name and not name.endswith(":"):
+                found.setdefault(name.rstrip())
+        if len(found) >= 60:
+            break
+    return list(found)
+
+
+def problem_places(lines: Lines) -> list[str]:
+    """`file:line` of errors first, then of any other line worth reading, grouped by file, installed files last."""
+    near = places_in("\n".join(lines.all[index] for index in lines.hot() if error_weight(lines.all[index]) >= 2))
+    every = places_in("\n".join(lines.all))
+    for path, place in every.items():
+        if path in near:
+            near[path].joined.update(place.joined)
+            near[path].lines.update(place.lines)
+        else:
+            near[path] = place
+    return [near[path].written() for path in sorted(near, key=is_vendored)]
+
+
+def add_problems(lines: Lines, digest: Digest) -> None:
+    """All of it, as facts in order of value."""
+    sums = totals(lines)
+    failed = failed_tests(lines, sums)
+    errors = error_lines(lines, [*failed, *sums])
+    plain_ones = [message.written() for message in errors if message.weight > 1]
+    digest.problems += sum(message.variants for message in errors if message.weight > 1) + len(failed) // 4
+    changed = _CHANGED.findall("\n".join(lines.all))
+    groups = [
+        Group("totals", sums, " | ", share=50),
+        Group("errors", plain_ones, " | ", share=50, cut=True),
+        Group("failed", _short_names(failed), share=50),
+        Group("changed", list(dict.fromkeys(changed))),
+        Group("at", problem_places(lines), "; ", share=75, cut=True),
+        Group("errors", plain_ones, " | ", share=80),
+    ]
+    digest.facts.extend(group for group in groups if group.pieces)
+    lesser = [message.text for message in errors if message.weight == 1]
+    if lesser:
+        digest.names.append(Group("also", lesser, " | ", share=30))
+
+
+def _short_names(names: list[str]) -> list[str]:
+    """Tests of one file after another: the file with the first of them only."""
+    short: list[str] = []
+    before = ""
+    for name in names:
+        head, colon, last = name.rpartition(":") if name[-1:] != ")" else ("", "", "")
+        if colon and head == before and last:
+            short.append(last)
+        else:
+            short.append(name)
+            before = head if colon else ""
+    return short

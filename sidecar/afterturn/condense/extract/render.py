@@ -1,0 +1,160 @@
+"""From a digest to bullets: how many chars a call may have, and what they are spent on."""
+
+import re
+
+import msgspec
+
+from afterturn.condense.extract.call import Call
+from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.names import identifiers
+from afterturn.condense.extract.safe import plain
+from afterturn.text import ELLIPSIS
+
+# A replacement also names its ref and the recovery tool, which costs about this much beside the bullets.
+REF_CHARS = 60
+
+_BIG = 3200
+_SUBJECT_CHARS = 150
+_LONGEST_PATH = 240
+# Quotation marks that are not apostrophes inside a word.
+_SINGLE = re.compile(r"(?<!\w)'|'(?!\w)")
+
+
+_QUOTED_CHAR = re.compile(r"(['\"`])(\S)\1")
+
+
+class Room(msgspec.Struct, frozen=True):
+    """Chars a call's bullets may take: `total` as a rule, `facts` when there are that many facts."""
+
+    total: int
+    facts: int
+
+
+def room_for(chars: int, problems: int = 0) -> Room:
+    """The budget for a result of `chars` chars (evaluation.md, 'kept size': 10 % of big batches, refs included).
+
+    Batches below 3,200 chars cost a context little, so what is that small may keep more of itself. `problems`: how
+    much it reports, see `Digest`. Each of the first five is worth 0.7 percent more for facts, each after that 1.2.
+    """
+    small = max(0, min(_BIG - chars, _BIG // 3)) * 3  # 3200 up to 2,133 chars, 0 from 3,200 chars on
+    least = 200 + 160 * small // _BIG
+    total = min(max(chars * 8 // 100 - REF_CHARS, min(chars * 55 // 100, least), 40), 2600)
+    share = 70 + 7 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
+    share += max(0, 450 - share) * small // _BIG
+    return Room(total, max(total, min(chars * share // 1000, 3600)))
+
+
+def most_chars(chars: int) -> int:
+    """The most that all bullets of a result of `chars` chars can take together, line starts included."""
+    room = room_for(chars, 20)
+    return room.facts + room.total + _LONGEST_PATH + 120
+
+
+def render(call: Call, digest: Digest) -> list[str]:
+    """One to three lines, each beginning with "- ", with as much of the digest as the call's budget holds."""
+    room = room_for(call.output.chars, digest.problems)
+    lines = [_first_line(call, digest, room.total)]
+    page = _Page(lines[0])
+    facts = page.pack(digest.facts, room.facts - len(lines[0]))
+    if facts:
+        lines.append("- " + facts)
+    # Facts may take more than the usual total; names then still get a little.
+    names = page.pack(digest.names, max(room.total - len(lines[0]) - len(facts), room.total // 12))
+    if names:
+        lines.append("- " + names)
+    return lines
+
+
+def _first_line(call: Call, digest: Digest, total: int) -> str:
+    line = f"- {call.tool}"
+    subject = _whole_words(plain(digest.subject).removeprefix(call.tool + " "), min(max(total * 2 // 5, 50), _SUBJECT_CHARS))
+    if subject:
+        line += " " + subject
+    separator = " -> "
+    for phrase in digest.outcome:
+        text = plain(phrase)
+        if text and len(text) <= 160 and (separator == " -> " or len(line) + len(text) <= max(total, len(line) + 30)):
+            line += separator + text
+            separator = "; "
+    return line
+
+
+class _Page:
+    """What has been written so far, so that nothing is written twice."""
+
+    __slots__ = ("text", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = set(identifiers(text))
+
+    def pack(self, groups: list[Group], room: int) -> str:
+        """Groups in turn, each with the best of its pieces that fit and are not there yet."""
+        parts: list[str] = []
+        for group in groups:
+            left = room - sum(len(part) + 2 for part in parts) - len(group.heading) - 2
+            chosen = self._choose(group, left * group.share // 100, left)
+            if chosen:
+                text = (f"{group.heading}: " if group.heading else "") + group.separator.join(chosen)
+                parts.append(text)
+                self.text += "\n" + text
+                self.words.update(identifiers(text))
+        return "; ".join(parts)
+
+    def _choose(self, group: Group, room: int, most: int) -> list[str]:
+        """The best pieces in `room`; if not even the first one fits there, that one in `most`."""
+        chosen: list[tuple[int, str]] = []
+        misses = 0
+        for at, piece in enumerate(group.pieces):
+            text = _balanced(plain(piece))
+            if not text or self._has(text):
+                continue
+            if len(text) > room and not chosen and misses == 0 and group.cut and most >= 30:
+                text = _whole_words(text, most if len(text) <= most else max(room, most * 3 // 4))
+                if text and len(text) <= most:
+                    chosen.append((at, text))
+                    break
+            if len(text) > room:
+                misses += 1
+                if misses > 6:
+                    break
+                continue
+            room -= len(text) + len(group.separator)
+            chosen.append((group.order[at] if group.order else at, text))
+        chosen.sort()
+        return [text for _, text in chosen]
+
+    def _has(self, text: str) -> bool:
+        return text in self.words or (len(text) > 12 and text in self.text)
+
+
+def _whole_words(text: str, limit: int) -> str:
+    """`text` cut after a word, so that no path or number is left in part; a first word too long is kept if it may be."""
+    if len(text) <= limit:
+        return _balanced(text)
+    end = text.rfind(" ", 0, limit)
+    if end <= 0:
+        end = text.find(" ")
+        end = len(text) if end < 0 else end
+        if end > _LONGEST_PATH:
+            return ""
+    kept = _balanced(text[:end].rstrip(" ,;:|&-(")).rstrip()
+    return kept if end == len(text) else kept + ELLIPSIS
+
+
+def _balanced(text: str) -> str:
+    """`text` without a quotation mark that has no partner: it would pair up with one of the next piece.
+
+    Marks around a single char go too: they are the ones that a reader of quotations pairs up wrongly.
+    """
+    text = _QUOTED_CHAR.sub(r"\2", text)
+    for mark in ('"', "`"):
+        if text.count(mark) % 2:
+            head, _, tail = text.rpartition(mark)
+            text = head + tail
+    if "'" in text:
+        singles = list(_SINGLE.finditer(text))
+        if len(singles) % 2:
+            last = singles[-1].start()
+            text = text[:last] + text[last + 1 :]
+    return text

@@ -1,0 +1,76 @@
+"""What sort of text an output is, when neither the tool nor the command says."""
+
+import re
+
+from afterturn.condense.extract.lenses.code import split_numbers
+
+_HIT = re.compile(r"[\w./\\@+~ -]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
+_PATH = re.compile(r"\s*[\w.@+~/\\()\[\]{} -]*[/.][\w.@+~()\[\]-]+/?$")
+_MARKDOWN = re.compile(r"^#{1,4} \S", re.MULTILINE)
+_CODE = re.compile(
+    r"(?:import|from|export|def|class|function|fn|pub|use|package|public|private|static|const|let|var|#include|#define|struct|return"
+    r"|defmodule|namespace|@\w+|if \(|for \(|\}|\{|//|/\*|#(?:if|end|else))"
+)
+
+
+_PROSE = frozenset("md markdown mdx rst txt adoc text".split())
+_PAGES = frozenset(("html", "htm", "xhtml"))
+_SOURCE = frozenset(
+    "py pyi ts tsx js jsx mjs cjs go rs c h cc cpp cxx hpp hh java kt kts scala rb php swift cs fs ex exs erl hrl clj lua pl pm sh"
+    " bash zsh fish ps1 sql proto graphql vue svelte css scss sass less toml ini cfg conf yaml yml gradle cmake mk dart zig nim"
+    " hs ml mli r jl m mm pony vim el tf nix heex eex".split()
+)
+
+
+def shape_of_file(path: str, text: str) -> str:
+    """The shape of a file's text, by its suffix where that tells."""
+    suffix = path.rstrip().rpartition(".")[2].lower()
+    if suffix in _SOURCE:
+        return "code"
+    if suffix in _PROSE:
+        return "markdown"
+    if suffix in _PAGES:
+        return "html"
+    found = shape_of(text)
+    return "code" if found in ("plain", "hits", "paths") else found
+
+
+def shape_of(text: str) -> str:
+    """One of diff, json, jsonl, html, numbered, hits, paths, table, markdown, code, plain."""
+    head = text[:4000].lstrip()
+    if head.startswith(("diff --git ", "*** Begin Patch", "--- a/", "Index: ")) or ("\ndiff --git " in text[:20_000]):
+        return "diff"
+    if head[:1] in "{[" and head[:1]:
+        return "jsonl" if head[0] == "{" and "\n{" in text[:20_000] and "}\n{" in text[:200_000] else "json"
+    if "<html" in head[:1500].lower() or head[:15].lower().startswith("<!doctype html"):
+        return "html"
+    lines = [line for line in text[:20_000].split("\n")[:60] if line.strip()]
+    if not lines:
+        return "plain"
+    if split_numbers(lines)[1]:
+        return "numbered"
+    return _by_lines(text, lines)
+
+
+def _by_lines(text: str, lines: list[str]) -> str:
+    many = len(lines)
+    if sum(_HIT.match(line[:300]) is not None for line in lines) * 10 >= many * 7:
+        return "hits"
+    if many > 2 and sum(len(line) < 300 and _PATH.match(line[:300]) is not None for line in lines) * 10 >= many * 8:
+        return "paths"
+    if many > 2 and _is_table(lines):
+        return "table"
+    if sum(_CODE.match(line.lstrip()[:40]) is not None for line in lines) * 10 >= many * 3:
+        return "code"
+    if _MARKDOWN.search(text[:20_000]) is not None:
+        return "markdown"
+    return "plain"
+
+
+def _is_table(lines: list[str]) -> bool:
+    """Whether the first rows have the same number (two or more) of one delimiter."""
+    for delimiter in ("\t", "|", ";", ","):
+        counts = [line.count(delimiter) for line in lines[:12]]
+        if min(counts) >= 2 and max(counts) == min(counts):
+            return True
+    return False

@@ -1,0 +1,95 @@
+"""Bringing originals back (condense.md, 'resolveRef'; case C01)."""
+
+import json
+from collections.abc import Sequence
+
+from msgspec import convert
+
+from afterturn.condense.needs import Needs, beside
+from afterturn.condense.paging import grep, page
+from afterturn.condense.ports import Found, StoredBlock, StoredCall
+from afterturn.condense.refs import block_id, label_of, parse_ref, short_id
+from afterturn.condense.results import read_details
+from afterturn_protocol.condense import ImageDescriptor, MissingRef, RefRecord, ResolveRefParams, ResolveRefResult
+
+DEFAULT_LIMIT = 51_200
+
+
+async def resolve(needs: Needs, params: ResolveRefParams) -> ResolveRefResult:
+    """Every original that was asked for, and what was not found; one never spoils the other. Raises StoreError."""
+    queries = [parse_ref(ref) for ref in params.refs]
+    found = await needs.store.archive.resolve(params.session_id, queries, now_ms=needs.clock.now_ms())
+    if params.grep is None:
+        return _result(params, found)
+    chars = sum(len(call.text) for each in found for call in each.calls)
+    return await beside(chars, _result, params, found)
+
+
+def _result(params: ResolveRefParams, found: Sequence[Found]) -> ResolveRefResult:
+    records: list[RefRecord] = []
+    missing: list[MissingRef] = []
+    for ref, each in zip(params.refs, found, strict=True):
+        if each.block is not None:
+            records.append(_block_record(params, ref, each.block))
+        elif each.calls:
+            records += [_record(params, ref, call) for call in each.calls]
+        else:
+            missing.append(_missing(ref, each))
+    return ResolveRefResult(records=records, missing=missing)
+
+
+def _record(params: ResolveRefParams, ref: str, call: StoredCall) -> RefRecord:
+    piece = page(_searched(params, call.text), params.offset or 0, _limit(params))
+    return RefRecord(
+        ref=ref,
+        short_id=short_id(call.ref),
+        tool_call_id=call.tool_call_id,
+        label=label_of(call.tool_call_id, call.result_timestamp),
+        tool_name=call.tool_name,
+        args=json.loads(call.args),
+        is_error=call.is_error,
+        turn_index=call.turn_index,
+        result_timestamp=call.result_timestamp,
+        text=piece.text,
+        offset=piece.offset,
+        total_chars=piece.total_chars,
+        next_offset=piece.next_offset,
+        images=convert(json.loads(call.images), list[ImageDescriptor]) if call.images is not None else None,
+        lossy=True if call.lossy else None,
+    )
+
+
+def _block_record(params: ResolveRefParams, ref: str, block: StoredBlock) -> RefRecord:
+    name = block_id(block.number)
+    details = read_details(block.details)
+    piece = page(_searched(params, block.text), params.offset or 0, _limit(params))
+    return RefRecord(
+        ref=ref,
+        short_id=name,
+        tool_call_id=name,
+        label=name,
+        tool_name="block",
+        args={"refs": [each.short_id for each in details.refs]},
+        is_error=False,
+        turn_index=details.turn_index,
+        text=piece.text,
+        offset=piece.offset,
+        total_chars=piece.total_chars,
+        next_offset=piece.next_offset,
+    )
+
+
+def _missing(ref: str, found: Found) -> MissingRef:
+    known = None
+    if found.known is not None:
+        kind = "b" if parse_ref(ref).block is not None else "t"
+        known = f"{kind}{found.known[0]}..{kind}{found.known[1]}"
+    return MissingRef(ref=ref, reason="expired" if found.expired else "unknown", known=known)
+
+
+def _searched(params: ResolveRefParams, text: str) -> str:
+    return text if params.grep is None else grep(text, params.grep)
+
+
+def _limit(params: ResolveRefParams) -> int:
+    return DEFAULT_LIMIT if params.limit is None else params.limit

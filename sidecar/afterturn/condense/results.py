@@ -1,0 +1,43 @@
+"""Results as they are answered, and as they are frozen (condense.md, 'Order of work')."""
+
+import json
+
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import replace
+
+from afterturn.condense.identity import json_text
+from afterturn.condense.ports import FrozenBatch
+from afterturn_protocol.condense import CondenseResult, CondenseWarning, Ref
+
+
+class BlockDetails(Struct, frozen=True):
+    """What a block stands for: its calls, and the turn of the last of them."""
+
+    refs: list[Ref]
+    turn_index: int
+
+
+def warning(stage: str, message: str) -> CondenseWarning:
+    """One thing that went less well."""
+    return CondenseWarning(stage=stage, message=message)
+
+
+def frozen_text(result: CondenseResult) -> str:
+    """A result as it is frozen: without its summary, which is kept beside it, and without what it cost."""
+    return json_text(to_builtins(replace(result, summary_text=None, usage=None)))
+
+
+def thawed(batch: FrozenBatch) -> CondenseResult:
+    """A frozen result, byte for byte what was answered first, but that it costs nothing now."""
+    result = convert(json.loads(batch.result), CondenseResult)
+    return replace(result, summary_text=batch.summary)
+
+
+def written_details(details: BlockDetails) -> str:
+    """The details of a block as they are stored."""
+    return json_text(to_builtins(details))
+
+
+def read_details(text: str) -> BlockDetails:
+    """The details of a block, from `written_details`."""
+    return convert(json.loads(text), BlockDetails)

@@ -1,0 +1,32 @@
+"""What a summary must not pass on: tool calls, orders to the agent, our own syntax (condense.md, 'Checking a reply';
+case C09). Tool output can hold all of these, and a model can repeat them.
+"""
+
+import re
+
+from afterturn.condense.extract.safe import is_instruction
+
+_CALL_LIKE = re.compile(
+    r"</?(?:antml:)?(?:tool_calls?|tool_use|tool_response|function_calls?|invoke|parameter|function)\b"
+    r"|<\|[^|\n]{1,40}\|>|\[/?TOOL_CALLS?\]|to=functions\.|\bfunctions\.\w+\("
+    r"|\"(?:tool_calls|function_call)\"\s*:|\{\s*\"(?:name|tool)\"\s*:\s*\"[^\"\n]{1,80}\"\s*,\s*\"(?:arguments|args|parameters|input)\"",
+    re.IGNORECASE,
+)
+_OUR_SYNTAX = re.compile(
+    r"summarized tool refs\W|\[full output: |^\W*result \((?:ok|error)\): |<<<[0-9a-f]{16}|[0-9a-f]{16}>>>",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKER = re.compile(r"^[\s>#*_`\"'+-]*(?:\d{1,3}[.)]\s+)?[\s*_`\"'-]*")
+_REF = re.compile(r"`([tb][0-9]+)` ?")
+
+
+def is_untrusted(text: str) -> bool:
+    """Whether a bullet, label removed, looks like a tool call, an order to the agent, or text of this program."""
+    if _CALL_LIKE.search(text) or _OUR_SYNTAX.search(text):
+        return True
+    return any(is_instruction(_MARKER.sub("", line)) for line in text.split("\n"))
+
+
+def without_refs(text: str) -> str:
+    """`text` without anything that reads as a ref: refs are given by the server, never by a model."""
+    return _REF.sub("", text) if "`" in text else text

@@ -1,0 +1,79 @@
+"""Headers: authorisation and cookies, in a request, a JSON object, a command or code.
+
+The scheme of an authorisation, the names of cookies and their attributes stay; credentials and values go.
+"""
+
+import re
+from collections.abc import Iterator
+
+from afterturn.redact import names
+from afterturn.redact.span import BY_PLACE, Span
+from afterturn.redact.values import Setting, is_secret, is_stand_in
+
+_TO_VALUE = re.compile(
+    r"\\{0,7}[\"'`]?[\])]{0,2}\s{0,16}(?P<op>=>|:=|[:=,]|%3[aA])\s{0,16}\[?\s{0,16}"
+    r"(?P<open>(?:[rRbBuUfF]{1,2})?\\{0,7}[\"'`])?"
+)
+_SCHEME = re.compile(
+    r"(?P<scheme>(?P<lists>digest|aws4-hmac-sha256|oauth|hawk|signature)"
+    r"|bearer|basic|token|negotiate|ntlm|api-?key|key|jwt|ssws|private-token|genie-?key|splunk|bot)(?:\s|%20|\+){1,4}",
+    re.IGNORECASE,
+)
+_CREDENTIAL = re.compile(r"[^\s\"'`\\<>;,&)}\]]++")
+_PARAMETERS = re.compile(r"[^\r\n\\]*+")
+_QUOTES_OUT = {quote: re.compile(rf"[^{quote}\r\n\\]*+") for quote in "\"'`"}
+# Words that follow the name of a scheme in a sentence or a challenge, where a credential would be.
+_PROSE = frozenset(
+    (
+        "token tokens auth authentication authorization authorisation header headers scheme schemes access credentials "
+        "credential realm and or is the a an with for in not required user string type value values format only if"
+    ).split()
+)
+_COOKIE = re.compile(r"(?P<name>[^\s=;,\"'`\\:(){}\[\]<>]{1,128}+)=(?P<value>[^;\s\"'`\\,]*+)(?P<next>;[ \t]{0,8}|%3[bB])?")
+_FLAG = re.compile(r"(?:(?:secure|httponly|partitioned)(?:;[ \t]{0,8}))+", re.IGNORECASE)
+_ATTRIBUTES = frozenset("path domain expires max-age samesite secure httponly priority partitioned".split())
+
+
+def authorization(text: str, end: int) -> Span | None:
+    """The credential of the authorisation whose name ends at `end`."""
+    link = _TO_VALUE.match(text, end)
+    if not link or (link["op"] in (",", "=") and not link["open"]):
+        return None
+    at = link.end()
+    scheme = _SCHEME.match(text, at)
+    if not scheme:
+        found = _CREDENTIAL.match(text, at)
+        setting = Setting(type=names.TOKEN, name="authorization", quoted=bool(link["open"]), bare=link["op"] == ":")
+        return _span(found, "authorization") if found and is_secret(found[0], setting) else None
+    kind = "basic-auth" if scheme["scheme"].lower() == "basic" else "bearer-token"
+    if scheme["lists"]:
+        quote = link["open"][-1] if link["open"] else ""
+        found = (_QUOTES_OUT[quote] if quote else _PARAMETERS).match(text, scheme.end())
+        return _span(found, "authorization") if found and "=" in found[0] and not is_stand_in(found[0]) else None
+    found = _CREDENTIAL.match(text, scheme.end())
+    if not found or is_stand_in(found[0]) or found[0].split("=")[0].lower().rstrip(".:") in _PROSE:
+        return None
+    return _span(found, kind)
+
+
+def cookies(text: str, end: int) -> Iterator[Span]:
+    """The values of the cookies in the header whose name ends at `end`."""
+    link = _TO_VALUE.match(text, end)
+    if link and (link["open"] or link["op"] not in (",", "=")):
+        yield from cookie_pairs(text, link.end())
+
+
+def cookie_pairs(text: str, at: int) -> Iterator[Span]:
+    """The values of `name=value; name=value` at `at`; attributes such as `Path` keep theirs."""
+    found = _COOKIE.match(text, at)
+    while found:
+        if found["name"].lower() not in _ATTRIBUTES and not is_stand_in(found["value"]):
+            yield Span(found.start("value"), found.end("value"), BY_PLACE, "cookie")
+        if not found["next"]:
+            return
+        flag = _FLAG.match(text, found.end())
+        found = _COOKIE.match(text, flag.end() if flag else found.end())
+
+
+def _span(found: re.Match[str], kind: str) -> Span:
+    return Span(found.start(), found.end(), BY_PLACE, kind)

@@ -1,0 +1,212 @@
+"""Keys known by their form: provider prefixes, JSON Web Tokens, and what follows `Bearer` or the name of a signature.
+
+Every form has a stretch of at least RUN letters, digits, `_` and `-`, so a scan looks only at such runs, and there only
+where the head of a form stands. A head that is also a part of words (`sk-`, `re_`) counts at the start of a word alone.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from msgspec import Struct
+
+from afterturn.redact.span import BY_FORM, Span
+from afterturn.redact.values import is_stand_in
+
+RUN = 20
+# The head of a form stands in its run, or at most so many chars before it.
+LEFT = 32
+
+
+class Form(Struct, frozen=True):
+    """One form of key.
+
+    type: what the marker says. heads: literals, one of which every key of the form has, blank-separated. pattern: the
+    whole key, group 1 the secret where not all of it is. glued: counts inside other letters too. back: how many chars
+    before the head the key may begin.
+    """
+
+    type: str
+    heads: str
+    pattern: str
+    glued: bool = False
+    back: int = 0
+
+
+# The first form that fits wins, so the longer head stands first.
+_FORMS = (
+    Form("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{16}[A-Za-z0-9_.-]*+", glued=True),
+    Form("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{16,}+", glued=True),
+    Form("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}+", glued=True),
+    Form("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-service-", r"sk-[a-z]{4,8}-[A-Za-z0-9_-]{12,}+", glued=True),
+    Form("openai-key", "T3BlbkFJ", r"sk-[A-Za-z0-9_-]{16,80}T3BlbkFJ[A-Za-z0-9_-]{16,}+", glued=True, back=88),
+    Form("openrouter-key", "sk-or-", r"sk-or-(?:v1-)?[A-Za-z0-9_-]{16,}+"),
+    Form("langfuse-key", "sk-lf-", r"sk-lf-[A-Za-z0-9-]{20,}+"),
+    Form("openai-key", "sk-", r"sk-(?=[A-Za-z_-]{0,80}\d)(?=[a-z0-9_-]{0,40}[A-Z]|[A-Za-z0-9]{16})[A-Za-z0-9_-]{16,}+"),
+    Form("google-api-key", "AIza", r"AIza[A-Za-z0-9_-]{25,}+", glued=True),
+    Form("google-oauth", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{16,}+", glued=True),
+    Form("google-oauth", "ya29.", r"ya29\.[A-Za-z0-9_-]{20}[A-Za-z0-9_.-]*+", glued=True),
+    Form("google-oauth", "1//0", r"1//0[A-Za-z0-9_-]{30,}+"),
+    Form("aws-access-key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Z0-9])", glued=True),
+    Form("aws-bedrock-key", "ABSK", r"ABSK[A-Za-z0-9+/=]{60,}+"),
+    Form(
+        "gitlab-token",
+        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glsoat- glagent- glimt- glffct- gloas-",
+        r"gl[a-z]{2,5}-[A-Za-z0-9_-]{16}[A-Za-z0-9_.-]*+",
+        glued=True,
+    ),
+    Form("slack-token", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}+", glued=True),
+    Form("slack-token", "xapp- xwfp-", r"x(?:app|wfp)-[A-Za-z0-9-]{15,}+", glued=True),
+    Form(
+        "slack-webhook",
+        "/B /T /triggers/",
+        r"hooks\.slack\.com/[a-z]{4,12}/([A-Za-z0-9_/-]{20,}+)",
+        glued=True,
+        back=60,
+    ),
+    Form("discord-webhook", "/webhooks/", r"/api/webhooks/\d{10,24}/([A-Za-z0-9_-]{20,}+)", glued=True, back=4),
+    Form("stripe-key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", r"[sr]k_[a-z]{4}_[A-Za-z0-9]{10,}+", glued=True),
+    Form("stripe-key", "whsec_", r"whsec_[A-Za-z0-9+/=_-]{14,}+", glued=True),
+    Form("npm-token", "npm_", r"npm_[A-Za-z0-9]{30,}+", glued=True),
+    Form("pypi-token", "pypi-Ag", r"pypi-Ag[A-Za-z0-9_-]{16,}+", glued=True),
+    Form("pypi-token", "pypi-", r"pypi-(?=[a-z0-9_-]{0,40}[A-Z])(?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{16,}+"),
+    Form("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}+", glued=True),
+    Form("huggingface-token", "api_org_", r"api_org_[A-Za-z0-9]{30,}+", glued=True),
+    Form("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{4,}+(?:\.[A-Za-z0-9_-]*+){0,3}+", glued=True),
+    Form("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+", glued=True),
+    Form("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[por]_v1_[a-f0-9]{32,}+", glued=True),
+    Form("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp[a-z]{2}_[A-Fa-f0-9]{24,}+", glued=True),
+    Form("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_-]{20,}+", glued=True),
+    Form("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+", glued=True),
+    Form("atlassian-token", "ATATT3 ATCTT3", r"AT[AC]TT3[A-Za-z0-9_=-]{40,}+", glued=True),
+    Form("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_-]{20,}+", glued=True),
+    Form("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{20,}+_[a-f0-9]{8}", glued=True),
+    Form("grafana-token", "glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=]{20,}+", glued=True),
+    Form("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}+", glued=True, back=14),
+    Form("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_-]{20,}+", glued=True),
+    Form("supabase-key", "sb_secret_", r"sb_secret_[A-Za-z0-9_-]{20,}+", glued=True),
+    Form("supabase-key", "sbp_", r"sbp_[a-f0-9]{40}", glued=True),
+    Form("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?", glued=True),
+    Form("azure-secret", "8Q~ 7Q~", r"[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,}+", glued=True, back=4),
+    Form("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{30,}+"),
+    Form("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}+"),
+    Form("replicate-token", "r8_", r"r8_[A-Za-z0-9]{30,}+"),
+    Form("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{30,}+"),
+    Form("fireworks-key", "fw_", r"fw_(?=[a-z]{0,24}[A-Z0-9])[A-Za-z0-9]{20,}+"),
+    Form("together-key", "tgp_v1_", r"tgp_v1_[A-Za-z0-9_-]{30,}+"),
+    Form("nvidia-key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{30,}+"),
+    Form("cerebras-key", "csk-", r"csk-[a-z0-9]{40,}+"),
+    Form("langsmith-key", "lsv2_", r"lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{10}"),
+    Form("pinecone-key", "pcsk_", r"pcsk_[A-Za-z0-9_]{40,}+"),
+    Form("elevenlabs-key", "sk_", r"sk_[a-f0-9]{40,}+"),
+    Form("tavily-key", "tvly-", r"tvly-[A-Za-z0-9_-]{20,}+"),
+    Form("firecrawl-key", "fc-", r"fc-[a-f0-9]{32}"),
+    Form("notion-token", "ntn_ secret_", r"(?:ntn|secret)_(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{40,}+"),
+    Form("linear-key", "lin_api_ lin_oauth_", r"lin_[a-z]{3,5}_[A-Za-z0-9]{32,}+"),
+    Form("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{36,}+"),
+    Form("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{40,}+"),
+    Form("mailgun-key", "key-", r"key-[a-f0-9]{32}(?![a-f0-9])"),
+    Form("mailchimp-key", "-us", r"[a-f0-9]{32}-us\d{1,2}\b", glued=True, back=32),
+    Form("resend-key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}+"),
+    Form("square-token", "sq0atp- sq0csp-", r"sq0[a-z]{3}-[A-Za-z0-9_-]{22,}+"),
+    Form("planetscale-key", "pscale_", r"pscale_[a-z]{2,5}_[A-Za-z0-9_.-]{30,}+"),
+    Form("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{30,}+"),
+    Form("heroku-key", "HRKU-", r"HRKU-[A-Za-z0-9_-]{30,}+"),
+    Form("fly-token", "fm1_ fm2_", r"fm[12]_[A-Za-z0-9+/=_]{40,}+"),
+    Form("doppler-token", "dp.", r"dp\.[a-z]{2,5}\.[A-Za-z0-9_.]{36,}+"),
+    Form("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{20,}+"),
+    Form("postman-key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{30,}+"),
+    Form("rubygems-key", "rubygems_", r"rubygems_[a-f0-9]{40,}+"),
+    Form("crates-token", "cio", r"cio(?=[A-Za-z]{0,31}\d)[A-Za-z0-9]{32}\b"),
+    Form("nuget-key", "oy2", r"oy2[a-z0-9]{43}\b"),
+    Form("artifactory-key", "AKCp", r"AKCp[A-Za-z0-9]{60,}+"),
+    Form("sonar-token", "squ_ sqp_ sqa_", r"sq[upa]_[a-f0-9]{40}"),
+    Form("tailscale-key", "tskey-", r"tskey-[a-z]{3,8}-[A-Za-z0-9-]{16,}+"),
+    Form("pulumi-token", "pul-", r"pul-[a-f0-9]{40}"),
+    Form("circleci-token", "CCIPAT_ CCIPRJ_", r"CCIP(?:AT|RJ)_[A-Za-z0-9_]{30,}+"),
+    Form("buildkite-token", "bkua_", r"bkua_[a-f0-9]{40}"),
+    Form("contentful-token", "CFPAT-", r"CFPAT-[A-Za-z0-9_-]{40,}+"),
+    Form("dropbox-token", "sl.", r"sl\.[A-Za-z0-9_-]{100,}+"),
+    Form("posthog-key", "phx_", r"phx_[A-Za-z0-9]{30,}+"),
+    Form("alibaba-key", "LTAI", r"LTAI[A-Za-z0-9]{16,26}(?![A-Za-z0-9])"),
+    Form("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{60,}+"),
+    Form("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{10,}+"),
+    Form("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}+", glued=True, back=10),
+    Form("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_-]{20,}+"),
+    Form(
+        "bearer-token",
+        "Bearer bearer BEARER",
+        r"[Bb](?i:earer)(?:[ \t]|%20|\+){1,4}((?=[A-Za-z._~+/=-]{0,60}\d)[A-Za-z0-9._~+/=-]{16,}+)",
+    ),
+    Form(
+        "signature",
+        "sig= Signature= signature=",
+        r"(?i:sig(?:nature)?)=((?=[A-Za-z+/=_-]{0,60}[\d%])[A-Za-z0-9%+/=_-]{16,}+)",
+    ),
+    Form("basic-auth", "_auth", r"_auth\s?=\s?\"?((?=[a-z0-9+/=]*[A-Z])[A-Za-z0-9+/=]{16,}+)", glued=True),
+    Form("basic-auth", '"auth"', r"\"auth\":\s?\"((?=[a-z0-9+/=]*[A-Z])[A-Za-z0-9+/=]{16,}+)", glued=True),
+)
+_ESCAPE = re.compile(r"(?<=\\)(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}|(?<=[\[;])\d{0,3}m")
+
+
+def keys(text: str, start: int, end: int) -> Iterator[Span]:
+    """The keys whose head stands in the run `text[start:end]` or up to LEFT chars before it."""
+    left = max(0, start - LEFT)
+    for head in _heads(True).finditer(text, left, end):
+        yield from _fitting(text, head)
+    for head in _heads(False).finditer(text, left, end):
+        yield from _fitting(text, head)
+    # An escape ends in a letter or digit, so a word behind it does not look like one; it always begins the run.
+    if text[start - 1 : start] in ("\\", "%", "[", ";") and (escape := _ESCAPE.match(text, start)):
+        if head := _heads_alone().match(text, escape.end()):
+            yield from _fitting(text, head)
+
+
+def _fitting(text: str, head: re.Match[str]) -> Iterator[Span]:
+    for form in _by_head()[head[0]]:
+        pattern = re.compile(form.pattern)
+        if form.back:
+            found = pattern.search(text, max(0, head.start() - form.back), head.start() + 512)
+            if not found or not found.start() <= head.start() < found.end():
+                continue
+            found = pattern.match(text, found.start())
+        else:
+            found = pattern.match(text, head.start())
+        if found:
+            group = 1 if pattern.groups else 0
+            if not is_stand_in(found[group]):
+                yield Span(found.start(group), found.end(group), BY_FORM, form.type)
+            return
+
+
+@cache
+def _by_head() -> dict[str, tuple[Form, ...]]:
+    result: dict[str, tuple[Form, ...]] = {}
+    for form in _FORMS:
+        for head in form.heads.split():
+            result[head] = (*result.get(head, ()), form)
+    return result
+
+
+@cache
+def _heads(glued: bool) -> re.Pattern[str]:
+    heads = [head for form in _FORMS if form.glued == glued for head in form.heads.split()]
+    return re.compile(_trie(heads) if glued else "(?<![A-Za-z0-9])" + _trie(heads))
+
+
+@cache
+def _heads_alone() -> re.Pattern[str]:
+    return re.compile(_trie([head for form in _FORMS if not form.glued for head in form.heads.split()]))
+
+
+def _trie(heads: list[str]) -> str:
+    """One pattern for all heads, the longest first, that looks at each char once: a plain alternation is 10 x slower."""
+    tails: dict[str, list[str]] = {}
+    for head in heads:
+        tails.setdefault(head[:1], []).append(head[1:])
+    ends = tails.pop("", None)
+    branches = [re.escape(char) + _trie(rest) for char, rest in tails.items()]
+    if not branches:
+        return ""
+    one = branches[0] if len(branches) == 1 else "(?:" + "|".join(branches) + ")"
+    return f"(?:{one})?" if ends else one

@@ -1,0 +1,114 @@
+"""The redactor: text in, the same text without its secrets out, and how many of each type there were."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+# Chars scanned in one go: `re` holds the interpreter lock for as long as one call takes.
+PIECE = 65_536
+CUSTOM = "custom"
+# A match of an extra pattern that begins in a piece may end so many chars behind it.
+_EXTRA_CHARS = 1024
+_MARKER = r"\[REDACTED:[a-z0-9-]{1,40}\]"
+
+
+class PatternError(ValueError):
+    """An extra pattern that is no regular expression.
+
+    index: its place in the list, from 0. pattern: as given. problem: what is wrong with it, as `re` says it.
+    """
+
+    def __init__(self, index: int, pattern: str, problem: str) -> None:
+        super().__init__(f"redaction.extraPatterns[{index}] is no regular expression: {problem}: {pattern[:80]!r}")
+        self.index = index
+        self.pattern = pattern
+        self.problem = problem
+
+
+class Redactor:
+    """Replaces secrets by typed markers, `[REDACTED:github-token]` (store.md, 'Redaction').
+
+    Pure, and safe to share between threads. The time is linear in the length of the text. Redacting a result again
+    changes nothing.
+    """
+
+    __slots__ = ("_extra",)
+
+    def __init__(self, extra_patterns: Sequence[str] = ()) -> None:
+        """extra_patterns: regular expressions whose matches are replaced too, as type "custom". Raises PatternError."""
+        extra: list[re.Pattern[str]] = []
+        for index, pattern in enumerate(extra_patterns):
+            try:
+                extra.append(re.compile(pattern))
+            except (re.error, OverflowError, RecursionError) as error:
+                raise PatternError(index, pattern, str(error)) from error
+        self._extra = tuple(extra)
+
+    def redact(self, text: str) -> tuple[str, dict[str, int]]:
+        """The text without its secrets, and how many of each type there were. A clean text comes back as it is."""
+        counts: dict[str, int] = {}
+        pieces: list[str] = []
+        for piece, found in self.redact_pieces(text):
+            pieces.append(piece)
+            for type, count in found.items():
+                counts[type] = counts.get(type, 0) + count
+        return ("".join(pieces), counts) if counts else (text, counts)
+
+    def redact_pieces(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
+        """The result of `redact` piece by piece, so that a caller can let others run in between.
+
+        A piece takes at most a few ms. A secret that lies across two pieces is found.
+        """
+        from afterturn.redact.scan import BACK, Piece, spans
+        from afterturn.redact.span import merged
+
+        types: dict[str, str | None] = {}
+        pending = []
+        given = start = 0
+        while start < len(text):
+            stop = min(start + PIECE, len(text))
+            piece = Piece.of(text, start, stop, types)
+            pending = merged([*pending, *spans(piece, given), *self._extra_spans(text, start, stop)])
+            start = max(stop, pending[-1].end) if pending else stop
+            # What comes later may still begin up to BACK chars before its place.
+            until = len(text) if start >= len(text) else max(given, stop - BACK)
+            result, counts, given, pending = _replaced(text, given, until, pending)
+            yield result, counts
+
+    def redact_json(self, value: Any) -> tuple[Any, dict[str, int]]:
+        """A JSON value without its secrets, and their counts. A new value; what was given stays as it was."""
+        from afterturn.redact.structure import redact_structure
+
+        return redact_structure(value, self.redact)
+
+    def _extra_spans(self, text: str, start: int, stop: int) -> Iterator[Any]:
+        if not self._extra:
+            return
+        from afterturn.redact.span import BY_SETTING, Span
+
+        markers = [found.span() for found in re.finditer(_MARKER, text[start : stop + _EXTRA_CHARS])]
+        for pattern in self._extra:
+            for found in pattern.finditer(text, start, min(stop + _EXTRA_CHARS, len(text))):
+                if found.start() >= stop:
+                    break
+                first, last = found.start() - start, found.end() - start
+                if last > first and not any(first < end and begin < last for begin, end in markers):
+                    yield Span(found.start(), found.end(), BY_SETTING, CUSTOM)
+
+
+def _replaced(text: str, given: int, until: int, pending: list[Any]) -> tuple[str, dict[str, int], int, list[Any]]:
+    from afterturn.redact.span import marker
+
+    counts: dict[str, int] = {}
+    parts: list[str] = []
+    done = 0
+    for span in pending:
+        if span.end > until:
+            until = min(until, span.start)
+            break
+        done += 1
+        parts += (text[given : span.start], marker(span.type))
+        counts[span.type] = counts.get(span.type, 0) + 1
+        given = span.end
+    parts.append(text[given:until])
+    return "".join(parts), counts, max(given, until), pending[done:]

@@ -1,0 +1,161 @@
+"""Scanning: where in a piece of text a secret could be, found with a few quick passes, and what is there.
+
+A pass is a search for one literal or for a pattern that begins with a rare one, at 1 to 3 GB/s; the expensive patterns
+run only where a pass stopped. All of it works on a shadow of the piece in bytes, one a char.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from afterturn.redact import headers, names, pem, urls
+from afterturn.redact.assignments import Name, assigned, two_word_name
+from afterturn.redact.keys import LEFT, RUN, keys
+from afterturn.redact.span import Span
+
+# How far a pass sees beyond the piece on both sides; no name that counts is longer.
+MARGIN = 96
+# How far before the place where it is found a secret may begin: the body of a private key that only has its END line.
+BACK = 8192 + MARGIN
+
+# Each begins with a letter that is rare in code, which the engine finds with memchr.
+_NAMES = (
+    re.compile(rb"k(?:en|ey|ie)"),  # token, key, cookie
+    re.compile(rb"cre[dt]"),  # secret, credential
+    re.compile(rb"pass"),
+    re.compile(rb"w(?<=pw)d"),
+    re.compile(rb"z(?<=uthoriz)ation"),
+)
+_COMMAND = re.compile(rb"curl")
+_DSN = re.compile(rb"@(?:tcp|unix)\(")
+_COMMAND_LINE = re.compile(r"[^\n\\]*+(?:\\(?s:.)[^\n\\]*+)*+")
+_COMMAND_CHARS = 2048
+
+_IN_WORD = b"w"
+_NO_WORD = b" "
+_CLASSES = bytes(
+    _IN_WORD[0] if chr(code).isalnum() and code < 128 or code in b"_-" else _NO_WORD[0] for code in range(256)
+)
+# What may stand behind a name that is given a value.
+_AFTER_NAME = frozenset(b"\"'`\\])=:>%,! \t\r\n")
+_ESCAPES = "nrtbfv"
+
+
+class Piece(Struct):
+    """The part `text[start:stop]` that is scanned; a secret belongs to the piece in which its scan stops first.
+
+    base: the char of `text` that the shadows begin with. low: the shadow in lower case. classes: the shadow with word
+    chars as `w` and all else as a blank. types: what names seen so far in the text mean.
+    """
+
+    text: str
+    start: int
+    stop: int
+    types: dict[str, str | None]
+    base: int
+    low: bytes
+    classes: bytes
+
+    @classmethod
+    def of(cls, text: str, start: int, stop: int, types: dict[str, str | None]) -> "Piece":
+        base = max(0, start - MARGIN)
+        shadow = text[base : stop + MARGIN].encode("ascii", "replace")
+        return cls(text, start, stop, types, base, shadow.lower(), shadow.translate(_CLASSES))
+
+    def places(self, pattern: re.Pattern[bytes]) -> Iterator[int]:
+        """Where in the piece the pattern matches, in chars of the text."""
+        for found in pattern.finditer(self.low, max(0, self.start - self.base)):
+            at = found.start() + self.base
+            if at >= self.stop:
+                return
+            yield at
+
+
+def spans(piece: Piece, floor: int) -> Iterator[Span]:
+    """The secrets of the piece, in no order; none begins before `floor`, what was given out already."""
+    for span in _all(piece, floor):
+        if span.end > floor:
+            yield span if span.start >= floor else Span(floor, span.end, span.rank, span.type)
+
+
+def _all(piece: Piece, floor: int) -> Iterator[Span]:
+    yield from _keys(piece)
+    yield from _named(piece, floor)
+    if b"@" in piece.low:
+        for at in piece.places(re.compile(rb"://")):
+            if span := urls.url_password(piece.text, at):
+                yield span
+        for at in piece.places(_DSN):
+            if span := urls.dsn_password(piece.text, at, floor):
+                yield span
+    yield from _commands(piece)
+
+
+def _keys(piece: Piece) -> Iterator[Span]:
+    run = _IN_WORD * RUN
+    at = piece.classes.find(run, max(0, piece.start - piece.base - RUN))
+    while at >= 0 and at + piece.base < piece.stop:
+        end = piece.classes.find(_NO_WORD, at + RUN)
+        if end < 0:
+            end = len(piece.classes)
+        yield from keys(piece.text, at + piece.base, end + piece.base)
+        at = piece.classes.find(run, end)
+
+
+def _named(piece: Piece, floor: int) -> Iterator[Span]:
+    text, base, classes = piece.text, piece.base, piece.classes
+    seen: set[int] = set()
+    for pattern in _NAMES:
+        for place in piece.places(pattern):
+            if text[place : place + 3] == "KEY" and (key := pem.block(text, place, floor)):
+                yield key
+                continue
+            at = place - base
+            first = classes.rfind(_NO_WORD, max(0, at - MARGIN), at) + 1
+            last = classes.find(_NO_WORD, at)
+            if last < 0:
+                last = len(classes)
+            if first + base in seen or (last < len(classes) and piece.low[last] not in _AFTER_NAME):
+                continue
+            seen.add(first + base)
+            yield from _given(piece, first + base, last + base, floor)
+
+
+def _given(piece: Piece, start: int, end: int, floor: int) -> Iterator[Span]:
+    text = piece.text
+    if text[start - 1 : start] == "\\" and text[start] in _ESCAPES and end - start > 1:
+        start += 1
+    name = text[start:end]
+    if name in piece.types:
+        kind = piece.types[name]
+    else:
+        kind = piece.types[name] = names.secret_type(name)
+    kind = kind or two_word_name(text, start, end)
+    if kind == names.AUTHORIZATION:
+        span = headers.authorization(text, end)
+    elif kind == names.COOKIE:
+        yield from headers.cookies(text, end)
+        return
+    elif kind:
+        span = assigned(text, Name(start, end, name, kind))
+    elif name == "sshpass":
+        span = urls.sshpass_password(text, end)
+    elif name.startswith("PuTTY-User-Key-File"):
+        span = pem.putty(text, end)
+    else:
+        return
+    if span:
+        yield span
+
+
+def _commands(piece: Piece) -> Iterator[Span]:
+    text, done = piece.text, 0
+    for at in piece.places(_COMMAND):
+        if at < done:
+            continue
+        line = _COMMAND_LINE.match(text, at, at + _COMMAND_CHARS)
+        done = line.end() if line else at
+        yield from urls.curl_passwords(text, at, done)
+        for cookies in urls.curl_cookies(text, at, done):
+            yield from headers.cookie_pairs(text, cookies)

@@ -1,0 +1,59 @@
+"""Connection strings: the password of `scheme://user:password@host`, and of commands that take `user:password`."""
+
+import re
+
+from afterturn.redact import names
+from afterturn.redact.span import BY_PLACE, Span
+from afterturn.redact.values import is_stand_in
+
+_USER = r"://[^\s:/?#@\"'<>`\\]{0,128}+:"
+_URL = re.compile(rf"{_USER}(?P<password>(?!\d{{1,5}}[/?#])[^\s/\"'<>`\\]{{1,256}})@(?!sha\d)")
+# Drivers of databases take a password with slashes as it is; the scheme tells them from a path with an @.
+_DATABASE = re.compile(
+    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|srv|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|pymysql|psycopg2?|asyncpg)\Z",
+    re.IGNORECASE,
+)
+_DATABASE_URL = re.compile(rf"{_USER}(?P<password>(?!\d{{1,5}}/)[^\s\"'<>`\\@]{{1,256}})@")
+_DSN = re.compile(r"(?:\A|[\s\"'`=])[\w.-]{1,64}:(?P<password>[^\s\"'`]{1,128})\Z")
+_DSN_BEFORE = 200
+_OPTION = re.compile(
+    r"(?<=\s)(?:-[uU]|--(?:proxy-)?user)(?:[ =]{1,4}|(?=[\"'\w]))\\{0,3}[\"']?"
+    r"[^\s:\"'\\/]{1,128}:(?P<password>[^\s\"'\\]{1,256})"
+)
+_COOKIE_OPTION = re.compile(r"(?<=\s)(?:-b|--cookie)[ =]{0,4}\\{0,3}(?=[\"'\w])[\"']?")
+_SSHPASS = re.compile(r"\s{1,8}-p\s{0,4}(?P<quote>[\"']?)(?P<password>[^\s\"'\\]{1,256})")
+
+
+def url_password(text: str, colon: int) -> Span | None:
+    """The password of the URL whose `://` is at `colon`."""
+    found = _URL.match(text, colon)
+    if not found and _DATABASE.search(text, max(0, colon - 16), colon):
+        found = _DATABASE_URL.match(text, colon)
+    return _span(found)
+
+
+def dsn_password(text: str, at: int, floor: int) -> Span | None:
+    """The password of `user:password@tcp(host)`, whose @ is at `at`."""
+    return _span(_DSN.search(text, max(floor, at - _DSN_BEFORE), at))
+
+
+def curl_passwords(text: str, start: int, end: int) -> list[Span]:
+    """The passwords of `-u user:password` in the command line `text[start:end]`."""
+    found = (_span(option, "basic-auth") for option in _OPTION.finditer(text, start, end))
+    return [span for span in found if span]
+
+
+def curl_cookies(text: str, start: int, end: int) -> list[int]:
+    """Where the cookies given with `-b` in the command line `text[start:end]` begin."""
+    return [option.end() for option in _COOKIE_OPTION.finditer(text, start, end)]
+
+
+def sshpass_password(text: str, end: int) -> Span | None:
+    """The password of `sshpass -p password`, the command's name ending at `end`."""
+    return _span(_SSHPASS.match(text, end), names.PASSWORD)
+
+
+def _span(found: re.Match[str] | None, type: str = "url-password") -> Span | None:
+    if not found or is_stand_in(found["password"]):
+        return None
+    return Span(found.start("password"), found.end("password"), BY_PLACE, type)

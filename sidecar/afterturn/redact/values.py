@@ -1,0 +1,142 @@
+"""Values: is what stands behind a secret name a secret, or a placeholder, a lookup, a type, a word of a sentence.
+
+Every rule looks at no more than the first 256 chars of a value.
+"""
+
+import re
+
+from msgspec import Struct
+
+from afterturn.redact import names
+
+_LOOKED_AT = 256
+
+_MASK = re.compile(r"[*xX.\u2022\u2026#_-]{3,}|\S{0,12}(?:\*{3,}|\.{3}|\u2026)\S{0,6}")
+_REFERENCE = re.compile(
+    r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)?|\$env:\w+|\$[A-Z_][A-Z0-9_]*\b|\$[A-Za-z_]+\b"  # workflow files, shells
+    r"|\{\{[^}]*\}\}|#?\{[^{}\s]*\}|%\(\w+\)s|%[sdrv]\b|%[A-Za-z_]\w*%"  # templates and formats
+    r"|<[^<>]*>?|\[[A-Za-z ]+\]?|\b(?:env|vault|op|file|ssm|arn|keyring|sops):/{0,2}[A-Za-z_].*"
+)
+# What begins so is code where no quotes are: a pointer, a tag, an operator.
+_OPERATOR = re.compile(r"[*&|?!@(][A-Za-z_ ]*[)]?")
+_MARKERS = re.compile(r"(?:\[REDACTED:[a-z0-9-]{1,40}\])+")
+_NO_VALUE = frozenset(
+    (
+        "null none nil undefined true false yes no on off void any unknown never str string bool boolean int integer "
+        "number float double bytes byte object array list dict map set uuid char varchar text type optional required "
+        "missing invalid empty unset redacted hidden masked filtered changed expired revoked value default example "
+        "sample dummy placeholder todo tbd changeme change-me change_me replaceme replace-me replace_me n/a self this "
+        "await new not function lambda async const let var return is was are were must should can may will the a an and "
+        "or for to in of from with"
+    ).split()
+)
+_STAND_IN = re.compile(
+    r"(?:your|my|the|some|an?|insert|enter|put|replace|example|sample|dummy)[-_ ].*"
+    r"(?:key|token|secret|passw|passphrase|pwd|value|here|with|name|user).*",
+    re.IGNORECASE,
+)
+# A chain of names, and what can follow one in code: a call, an index, a generic type.
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_CHAIN = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[!?]?")
+_CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]{0,2}[(\[{].*", re.DOTALL)
+_TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)+\d{0,3}|[iuf](?:8|16|32|64|128)")
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:[\w.@ -]{1,40}[\\/])*[\w.@ -]{0,40}|(?:[\w.-]{1,30}/)+[\w-]{1,30}\.\w{1,5}")
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://")
+_PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ]?[A-Za-z]+)*")
+
+
+class Setting(Struct, frozen=True):
+    """How a value stands in the text.
+
+    type: what its name says. name: the name itself. quoted: in quotes. compared: behind `==`, as a second item of a
+    pair, or so: not clearly given to the name. bare: `NAME=value` as a shell, an environment file or a query has it.
+    alone: the value ends its line.
+    """
+
+    type: str
+    name: str
+    quoted: bool
+    compared: bool = False
+    bare: bool = False
+    alone: bool = False
+
+
+def is_stand_in(value: str) -> bool:
+    """The value stands for one that is elsewhere: a mask, a reference, an earlier marker, nothing at all."""
+    value = value[:_LOOKED_AT]
+    if not value or _MARKERS.fullmatch(value) or _MASK.fullmatch(value) or value.lower() in _NO_VALUE:
+        return True
+    rest, references = _REFERENCE.subn("", value)
+    return bool(references) and not _is_random(rest, 8)
+
+
+def is_secret(value: str, setting: Setting) -> bool:
+    """Whether the value of a secret name is a secret."""
+    value = value[:_LOOKED_AT]
+    if is_stand_in(value) or _STAND_IN.fullmatch(value) or value.lower() in (setting.type, setting.name.lower()):
+        return False
+    if value.isdecimal():
+        return setting.type == names.PASSWORD and not setting.compared and len(value) > 3
+    if _URL.match(value) or (_PATH.fullmatch(value) and not _is_random(value.replace("/", ""), 24)):
+        return False
+    if setting.compared:
+        return setting.quoted and _is_random(value, 6) and not _names_secret(value)
+    return _quoted_secret(value, setting) if setting.quoted else _unquoted_secret(value, setting)
+
+
+def _quoted_secret(value: str, setting: Setting) -> bool:
+    if " " in value or "\t" in value:
+        # A passphrase may have blanks, but so has the label of a form; other secrets have none.
+        return setting.type == names.PASSWORD and not _is_sentence(value)
+    plain = bool(_PLAIN.fullmatch(value))
+    if setting.type == names.PASSWORD:
+        return not (plain and _names_secret(value))
+    if not plain:
+        return len(value) >= 4 and any(char.isalnum() for char in value)
+    if setting.type == names.TOKEN:
+        return _is_shuffled(value) or (len(value) >= 20 and value.isalpha())
+    return len(value) >= 4 and not _names_secret(value)
+
+
+def _unquoted_secret(value: str, setting: Setting) -> bool:
+    if _OPERATOR.fullmatch(value) or _CALL.fullmatch(value) or (_CHAIN.fullmatch(value) and not _has_random_part(value)):
+        return False
+    if _PLAIN.fullmatch(value):
+        given = setting.bare or (setting.type == names.PASSWORD and setting.alone)
+        return _is_shuffled(value) or (given and (setting.name.isupper() or not _names_secret(value)))
+    if setting.type != names.PASSWORD and not setting.bare and _TYPE_NAME.fullmatch(value):
+        return False
+    if _IDENTIFIER.fullmatch(value) and _names_secret(value) and not setting.bare:
+        return False
+    return _is_random(value, 6 if setting.type == names.PASSWORD or setting.bare else 8)
+
+
+def _is_sentence(value: str) -> bool:
+    return _names_secret(value) or any(word.strip(".,:;!").lower() in _NO_VALUE for word in value.split())
+
+
+def _names_secret(value: str) -> bool:
+    return any(names.secret_type(word) for word in (value, *value.split()))
+
+
+def _is_random(value: str, least: int) -> bool:
+    """Digits or marks among letters, or letters in no order of case: no word and no plain number."""
+    if len(value) < least:
+        return False
+    letters = any(char.isalpha() for char in value)
+    others = any(char.isdigit() or char in "!@#$%^&*+=/~?" for char in value)
+    return (letters and others) or _is_shuffled(value)
+
+
+def _is_shuffled(value: str) -> bool:
+    """Letters whose case changes too often for words: `wJalrXUtnFEMI`."""
+    upper = sum(char.isupper() for char in value)
+    lower = sum(char.islower() for char in value)
+    return len(value) >= 12 and min(upper, lower) * 10 >= len(value) * 3
+
+
+def _has_random_part(chain: str) -> bool:
+    return any(
+        len(part) >= 20 and sum(char.isdigit() for char in part) >= 3 and any(char.isalpha() for char in part)
+        for part in re.split(r"\?\.|\.|::|->", chain)
+    )

@@ -1,0 +1,1 @@
+"""Ids, lifecycle, cancellation, deadlines, ordering, errors. Knows no domain and no descriptor."""

@@ -1,0 +1,402 @@
+"""One client: every request it sends is answered exactly once, whatever happens (architecture.md, 'Invariants').
+
+Handlers that return a value run inline; those that return a coroutine become a task with a cancel scope and a
+deadline. The task group, and with it anyio, comes into being with the first of them, so that a client which only
+says hello does not pay for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from types import CoroutineType
+from typing import Any, Protocol, cast
+
+from afterturn_protocol.errors import (
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    ErrorData,
+    ErrorObject,
+    Kind,
+)
+from msgspec import UNSET, Struct
+
+from afterturn.rpc.call import Call, Outbound
+from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, error_of, is_bug, where
+from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
+from afterturn.rpc.order import SessionOrder
+from afterturn.rpc.routes import Route, Routes
+from afterturn.wire.codec import Envelope, Malformed, decode_envelope, encode
+from afterturn.wire.framing import Fault, Frame, Framing
+
+log = logging.getLogger("afterturn.rpc")
+
+MAX_IN_FLIGHT = 1024
+_BUSY_RETRY_MS = 250
+_BACKGROUND = "background work"
+
+
+class _Result(Struct, tag_field="jsonrpc", tag="2.0"):
+    id: int | str
+    result: Any
+
+
+class _Error(Struct, tag_field="jsonrpc", tag="2.0"):
+    id: int | str | None
+    error: ErrorObject
+
+
+class _Notification(Struct, tag_field="jsonrpc", tag="2.0"):
+    method: str
+    params: Any
+
+
+class _Request(Struct, tag_field="jsonrpc", tag="2.0"):
+    id: str
+    method: str
+    params: Any
+
+
+class Outlet(Protocol):
+    """Where frames go. `full` says that the client is far behind in reading them."""
+
+    full: bool
+
+    def write(self, data: bytes) -> None:
+        """Queue one whole frame; never blocks."""
+        ...
+
+
+class Connection:
+    """Dispatches one client's messages.
+
+    `on_exit` is called with the exit code when the client says `exit`. While the outlet is full, what has arrived is
+    kept back and `on_hold` is called; `resume` goes on. `congested` is set from outside when that did not help:
+    requests are then answered `busy`.
+    """
+
+    def __init__(
+        self,
+        framing: Framing,
+        outlet: Outlet,
+        *,
+        on_exit: Callable[[int], None],
+        on_hold: Callable[[], None],
+    ) -> None:
+        self.routes: Routes = {}
+        self.state = State.NEW
+        self.trace = "off"
+        self.congested = False
+        self.background_tasks = 0
+        self._framing = framing
+        self._outlet = outlet
+        self._send = outlet.write
+        self._on_exit = on_exit
+        self._on_hold = on_hold
+        self._backlog: list[Frame] = []
+        self._out = Outbound(notify=self.notify, defer=self._defer)
+        self._open: dict[int | str, Call] = {}
+        self._order = SessionOrder()
+        self._waiting: list[tuple[Call, float | None, Coroutine[Any, Any, Any]]] = []
+        self._has_work = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._asked: dict[str, asyncio.Future[Envelope]] = {}
+        self._next_id = 0
+        self._ended = False
+
+    # -- in ----------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes from the client."""
+        frames = self._framing.feed(data)
+        if self._backlog:
+            self._backlog += frames
+        else:
+            self._take(frames)
+
+    def resume(self) -> None:
+        """Go on with what was kept back."""
+        frames, self._backlog = self._backlog, []
+        self._take(frames)
+
+    def _take(self, frames: list[Frame]) -> None:
+        for count, frame in enumerate(frames, 1):
+            if isinstance(frame, Fault):
+                error_data = ErrorData(kind=frame.kind)
+                self._reply_error(None, ErrorObject(code=INVALID_REQUEST, message=frame.message, data=error_data))
+            else:
+                self._receive(frame)
+            if self._ended:
+                return
+            if self._outlet.full:
+                self._backlog = frames[count:]
+                self._on_hold()
+                return
+
+    def _receive(self, body: bytes | bytearray) -> None:
+        try:
+            message = decode_envelope(body)
+        except Malformed as problem:
+            self._reply_error(problem.id, error_of(problem))
+            return
+        method = message.method
+        if method is UNSET:
+            self._receive_reply(message)
+        elif message.jsonrpc != "2.0" or message.id is None:
+            wrong = "id must be a string or an integer" if message.id is None else 'jsonrpc must be "2.0"'
+            self._reply_error(None, ErrorObject(code=INVALID_REQUEST, message=f"Invalid request: {wrong}"))
+        elif message.id is UNSET:
+            if not drop_notification(self.state, method):
+                self._run_notification(method, message.params)
+        else:
+            self._run_request(message.id, method, message.params)
+
+    def _run_request(self, id: int | str, method: str, params: Any) -> None:
+        if self.state is not State.READY or method == "initialize":
+            refusal = refuse_request(self.state, method)
+            if refusal is not None:
+                self._reply_error(id, refusal)
+                return
+        route = self.routes.get(method)
+        if route is None:
+            self._reply_error(id, ErrorObject(code=METHOD_NOT_FOUND, message=f"Unknown method {method!r}"))
+        elif id in self._open:
+            self._reply_error(id, ErrorObject(code=INVALID_REQUEST, message="This id is still in use"))
+        elif len(self._open) >= MAX_IN_FLIGHT or self.congested:
+            self._reply_error(id, _busy())
+        else:
+            self._run(route, Call(self._out, id, method), params)
+
+    def _run_notification(self, method: str, params: Any) -> None:
+        if method == "$/cancelRequest":
+            self._cancel(params)
+        elif method == "exit":
+            self._on_exit(0 if self.state is State.SHUTDOWN else 1)
+        elif (route := self.routes.get(method)) is not None:
+            self._run(route, Call(self._out, None, method), params)
+
+    def _run(self, route: Route, call: Call, params: Any) -> None:
+        """Decode and handle: inline where the handler answers at once and nothing of its session waits."""
+        try:
+            decoded = route.decode(params)
+            if route.ordered and not self._order.idle(decoded.session_id):
+                self._start(route, call, self._in_turn(route, decoded, call), decoded)
+                return
+            result = route.handle(decoded, call)
+            if isinstance(result, CoroutineType):
+                self._start(route, call, cast("Coroutine[Any, Any, Any]", result), decoded)
+            else:
+                self._finish(call, result)
+        except BaseException as problem:  # SystemExit too: a handler may end its own request, never the process
+            self._fail(call, problem)
+
+    async def _in_turn(self, route: Route, params: Any, call: Call) -> Any:
+        """A handler that has to wait for its session's earlier messages."""
+        assert call.ticket is not None
+        await call.ticket.turn()
+        result = route.handle(params, call)
+        return await cast("Coroutine[Any, Any, Any]", result) if isinstance(result, CoroutineType) else result
+
+    # -- tasks -------------------------------------------------------------------------------------------
+
+    def _start(self, route: Route, call: Call, work: Coroutine[Any, Any, Any], params: Any) -> None:
+        if route.ordered:
+            call.ticket = self._order.enter(params.session_id)
+        if call.id is not None:
+            self._open[call.id] = call
+            call.token = getattr(params, "work_done_token", None)
+            self._idle.clear()
+        self._waiting.append((call, route.deadline_seconds, work))
+        self._has_work.set()
+
+    async def run_tasks(self) -> None:
+        """Hold the task group of this connection's requests until the task that runs this is cancelled."""
+        await self._has_work.wait()
+        from anyio import create_task_group
+
+        async with create_task_group() as tasks:
+            while True:
+                self._has_work.clear()
+                for call, deadline_seconds, work in self._waiting:
+                    tasks.start_soon(self._work, call, deadline_seconds, work)
+                self._waiting.clear()
+                await self._has_work.wait()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Run background work that no request waits for. What it raises is logged, and ends nothing else."""
+        self.background_tasks += 1
+        self._waiting.append((Call(self._out, None, _BACKGROUND), None, work))
+        self._has_work.set()
+
+    async def _work(self, call: Call, deadline_seconds: float | None, work: Coroutine[Any, Any, Any]) -> None:
+        if call.answered and call.id is not None:
+            work.close()  # cancelled while it waited: never run, never paid for
+            call.arrived()
+            return
+        from anyio import CancelScope, current_time
+
+        deadline = float("inf") if deadline_seconds is None else current_time() + deadline_seconds
+        with CancelScope(deadline=deadline) as scope:
+            call.scope = scope
+            self._progress(call, {"kind": "begin", "title": call.method})
+            try:
+                self._finish(call, await work)
+            except asyncio.CancelledError as problem:
+                if _is_being_cancelled():
+                    raise
+                self._fail(call, problem)
+            except BaseException as problem:
+                self._fail(call, problem)
+            finally:
+                call.arrived()
+                if call.method is _BACKGROUND:
+                    self.background_tasks -= 1
+        if scope.cancelled_caught and not call.answered:
+            self._fail(call, RequestFailed(Kind.DEADLINE, "The request took too long", retryable=True))
+
+    def _cancel(self, params: Any) -> None:
+        """`$/cancelRequest`: answered at once, unless the answer was already on its way."""
+        from afterturn_protocol.lifecycle import CancelParams
+
+        from afterturn.wire.codec import ParamsDecoder
+
+        try:
+            id = ParamsDecoder(CancelParams).decode(params).id
+        except Exception as problem:
+            log.info("ignored a bad $/cancelRequest: %s", error_of(problem).message)
+            return
+        call = self._open.get(id)
+        if call is not None:
+            self._abort(call, Cancelled())
+
+    def _abort(self, call: Call, reason: BaseException) -> None:
+        self._fail(call, reason)
+        if call.scope is not None:
+            call.scope.cancel()
+
+    # -- out ---------------------------------------------------------------------------------------------
+
+    def _finish(self, call: Call, result: Any) -> None:
+        if call.id is None or call.answered:
+            call.replied()
+            return
+        if call.token is not None:
+            self._progress(call, {"kind": "end"})
+        try:
+            body = encode(_Result(call.id, {} if result is None else result))
+        except Exception as problem:
+            self._fail(call, problem)
+            return
+        self._answer(call, body)
+        if self.trace != "off":
+            self._trace(f"{call.method} ({call.id}) was answered")
+
+    def _fail(self, call: Call, problem: BaseException) -> None:
+        if is_bug(problem):
+            log.error("%s failed: %s", call.method, where(problem))
+        if call.id is None or call.answered:
+            call.replied()
+            return
+        error = error_of(problem)
+        self._answer(call, encode(_Error(call.id, error)))
+        if self.trace != "off":
+            self._trace(f"{call.method} ({call.id}) failed with {error.code}")
+
+    def _answer(self, call: Call, body: bytes) -> None:
+        """The one place where a request gets its one answer."""
+        assert call.id is not None
+        if self._open and self._open.get(call.id) is call:
+            del self._open[call.id]
+            if not self._open:
+                self._idle.set()
+        self._send(self._framing.wrap(body))
+        call.replied()
+
+    def _reply_error(self, id: int | str | None, error: ErrorObject) -> None:
+        self._send(self._framing.wrap(encode(_Error(id, error))))
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send an event. Raises what `encode` raises."""
+        self._send(self._framing.wrap(encode(_Notification(method, params))))
+
+    def _progress(self, call: Call, value: dict[str, Any]) -> None:
+        if call.token is not None and not call.answered and not self.congested:
+            self.notify("$/progress", {"token": call.token, "value": value})
+
+    def _trace(self, message: str) -> None:
+        if self.congested:
+            return
+        self.notify("$/logTrace", {"message": message})
+
+    def _defer(self, effect: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_soon(effect)
+
+    @property
+    def requests_open(self) -> int:
+        """Requests that have no answer yet."""
+        return len(self._open)
+
+    # -- requests of ours --------------------------------------------------------------------------------
+
+    async def request(self, method: str, params: Any, timeout_seconds: float) -> Any:
+        """Ask the client. Returns the raw result; raises RequestFailed when it refuses, errs, or takes too long.
+
+        Cancelling the caller tells the client with `$/cancelRequest`.
+        """
+        self._next_id += 1
+        id = f"afterturn-{self._next_id}"
+        answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
+        self._asked[id] = answer
+        try:
+            self._send(self._framing.wrap(encode(_Request(id, method, params))))
+            reply = await asyncio.wait_for(answer, timeout_seconds)
+        except TimeoutError:
+            self.notify("$/cancelRequest", {"id": id})
+            raise RequestFailed(Kind.PROVIDER_UNAVAILABLE, f"{method} took too long", retryable=True) from None
+        except asyncio.CancelledError:
+            self.notify("$/cancelRequest", {"id": id})
+            raise
+        finally:
+            self._asked.pop(id, None)
+        if reply.error is not UNSET:
+            raise RequestFailed(Kind.PROVIDER_UNAVAILABLE, f"The client answered {method} with an error", retryable=True)
+        return reply.result
+
+    def _receive_reply(self, message: Envelope) -> None:
+        has_answer = message.result is not UNSET or message.error is not UNSET
+        if not has_answer or message.id is UNSET:
+            self._reply_error(None, ErrorObject(code=INVALID_REQUEST, message="Invalid request: no method"))
+            return
+        waiting = self._asked.pop(message.id, None) if isinstance(message.id, str) else None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)
+
+    # -- the end -----------------------------------------------------------------------------------------
+
+    async def settle(self, seconds: float) -> None:
+        """Give the open requests up to `seconds`, then answer the rest: the server is ending."""
+        if self._open and seconds > 0:
+            try:
+                await asyncio.wait_for(self._idle.wait(), seconds)
+            except TimeoutError:
+                log.info("%d requests were not done in time", len(self._open))
+        for call in list(self._open.values()):
+            self._abort(call, ServerCancelled())
+        for waiting in self._asked.values():
+            waiting.cancel()
+
+    def end(self) -> None:
+        """Take no more input."""
+        self._ended = True
+
+
+def _is_being_cancelled() -> bool:
+    """Whether somebody cancelled the task, as opposed to a handler that raised the exception itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _busy() -> ErrorObject:
+    return RequestFailed(
+        Kind.BUSY, "The server has too much to do", retryable=True, retry_after_ms=_BUSY_RETRY_MS
+    ).error

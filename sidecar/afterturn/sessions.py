@@ -1,0 +1,84 @@
+"""The sessions of one client, as far as the process has to remember them (protocol.md, 'session')."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
+
+from afterturn_protocol.session import (
+    DeletedCounts,
+    SessionChangedParams,
+    SessionDeleteResult,
+    SessionOpenParams,
+    SessionOpenResult,
+)
+
+from afterturn.clock import Clock
+
+
+class SessionStore(Protocol):
+    """What is needed of the store: see `afterturn.condense.ports.Sessions`."""
+
+    async def open(self, session_id: str, *, project: str | None, parent_session_id: str | None, now_ms: int) -> bool:
+        """Make the session known; whether it was known before."""
+        ...
+
+    async def delete(self, session_id: str, *, now_ms: int) -> int:
+        """Erase all of the session; how many archived results that were."""
+        ...
+
+
+AfterReply = Callable[[Callable[[], None]], None]
+"""Runs what it is given once the answer is on its way."""
+
+
+class Sessions:
+    """Opens and forgets sessions. What was opened on this connection is answered from memory.
+
+    `resume` takes up what an earlier process had begun in a session and not finished.
+    """
+
+    def __init__(
+        self,
+        store: Callable[[], SessionStore],
+        resume: Callable[[str, AfterReply], Awaitable[None]],
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._resume = resume
+        self._clock = clock
+        self._opened: dict[str, tuple[str | None, str | None]] = {}
+
+    def open(
+        self, params: SessionOpenParams, after_reply: AfterReply
+    ) -> SessionOpenResult | Coroutine[Any, Any, SessionOpenResult]:
+        """Open a session, or open it again. Raises StoreError."""
+        facts = (params.project, params.parent_session_id)
+        if self._opened.get(params.session_id) == facts:
+            return SessionOpenResult(session_id=params.session_id, known=True)
+        return self._open_in_store(params, facts, after_reply)
+
+    async def _open_in_store(
+        self, params: SessionOpenParams, facts: tuple[str | None, str | None], after_reply: AfterReply
+    ) -> SessionOpenResult:
+        known = await self._store().open(
+            params.session_id,
+            project=params.project,
+            parent_session_id=params.parent_session_id,
+            now_ms=self._clock.now_ms(),
+        )
+        if known and params.session_id not in self._opened:
+            await self._resume(params.session_id, after_reply)
+        self._opened[params.session_id] = facts
+        return SessionOpenResult(session_id=params.session_id, known=known)
+
+    def changed(self, params: SessionChangedParams) -> None:
+        """Something happened in the session. The archive does not depend on it; recaps will."""
+
+    def close(self, session_id: str) -> None:
+        """The host is done with the session; nothing is erased."""
+        self._opened.pop(session_id, None)
+
+    async def delete(self, session_id: str) -> SessionDeleteResult:
+        """Erase the session, archive included. Raises StoreError."""
+        self._opened.pop(session_id, None)
+        results = await self._store().delete(session_id, now_ms=self._clock.now_ms())
+        return SessionDeleteResult(deleted=DeletedCounts(results=results, traces=0, recaps=0))

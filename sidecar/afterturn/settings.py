@@ -1,0 +1,135 @@
+"""The settings that are in force: layers merged key by key (protocol.md, 'Lifecycle'; the keys are in `afterturn_protocol.settings`).
+
+Layers, each over the one before: the settings file, the environment, `initializationOptions`,
+`workspace/didChangeConfiguration`. A key that cannot be used falls to its default and is reported with its path;
+the rest of its layer counts.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+from afterturn_protocol.service import SettingsProblem
+from afterturn_protocol.settings import CHOICES, Settings
+from afterturn_protocol.shape import Shape
+from msgspec import structs
+
+from afterturn.wire.codec import split_problem
+
+FILE_NAME = "settings.toml"
+ENVIRONMENT_NAME = "AFTERTURN_SETTINGS"
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One source of settings: its name for messages, and its tree as it came."""
+
+    source: str
+    tree: Any
+
+
+def resolve(layers: list[Layer]) -> tuple[Settings, list[SettingsProblem]]:
+    """Merge the layers, lowest first, and check every key on its own.
+
+    A null means the default. An unknown key is reported and ignored.
+    """
+    problems: list[SettingsProblem] = []
+    values: dict[str, dict[str, Any]] = {}
+    sections = {field.encode_name: field for field in structs.fields(Settings)}
+    for layer in layers:
+        for name, section in _mapping(layer.tree, "", layer.source, problems).items():
+            if name not in sections:
+                problems.append(_problem(name, "is no setting", layer.source))
+                continue
+            fields = {field.encode_name: field for field in structs.fields(cast(type[Shape], sections[name].type))}
+            for key, value in _mapping(section, name, layer.source, problems).items():
+                path = f"{name}.{key}"
+                if key not in fields:
+                    problems.append(_problem(path, "is no setting", layer.source))
+                    continue
+                target = values.setdefault(name, {})
+                target.pop(fields[key].name, None)
+                if value is None:
+                    continue
+                try:
+                    target[fields[key].name] = _checked(path, value, fields[key].type)
+                except ValueError as wrong:
+                    problems.append(_problem(path, f"{wrong}; the default is used", layer.source))
+    built: dict[str, Any] = {
+        field.name: cast(type[Shape], field.type)(**values.get(name, {})) for name, field in sections.items()
+    }
+    return Settings(**built), problems
+
+
+def _mapping(tree: Any, path: str, source: str, problems: list[SettingsProblem]) -> Mapping[str, Any]:
+    if tree is None or tree == []:  # Lua writes an empty object as an empty array
+        return {}
+    if isinstance(tree, Mapping):
+        return cast(Mapping[str, Any], tree)
+    problems.append(_problem(path or "$", "must be a table", source))
+    return {}
+
+
+def _checked(path: str, value: Any, type_: Any) -> Any:
+    try:
+        checked = msgspec.convert(value, type_)
+    except msgspec.ValidationError as wrong:
+        _, expected = split_problem(str(wrong))
+        raise ValueError(f"must be {expected}, not {_shown(value)}") from None
+    words = CHOICES.get(path)
+    if words is not None and checked not in words:
+        raise ValueError(f"must be one of {', '.join(words)}, not {_shown(value)}")
+    return checked
+
+
+def _shown(value: Any) -> str:
+    """A bad value as far as it may be repeated: settings can hold headers and patterns, so strings stay out."""
+    if isinstance(value, bool | int | float) or value is None:
+        return msgspec.json.encode(value).decode()
+    return f"this {type(value).__name__}"
+
+
+def _problem(path: str, text: str, source: str) -> SettingsProblem:
+    return SettingsProblem(path=path, problem=f"{path} {text} (from {source})")
+
+
+# -- where layers come from -------------------------------------------------------------------------------------
+
+
+def config_folder(environment: Mapping[str, str]) -> str:
+    """The folder of `settings.toml`: AFTERTURN_HOME, else the platform's own place for user settings."""
+    home = environment.get("AFTERTURN_HOME")
+    if home:
+        return os.path.abspath(os.path.expanduser(home))  # noqa: PTH100, PTH111 (pathlib is not worth its import here)
+    from platformdirs import user_config_dir
+
+    return user_config_dir("afterturn", appauthor=False)
+
+
+def file_layers(environment: Mapping[str, str]) -> tuple[list[Layer], list[SettingsProblem]]:
+    """The layers that are there before the client says anything: the settings file and AFTERTURN_SETTINGS (JSON)."""
+    layers: list[Layer] = []
+    problems: list[SettingsProblem] = []
+    path = os.path.join(config_folder(environment), FILE_NAME)  # noqa: PTH118
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            text = file.read()
+    except FileNotFoundError:
+        text = b""
+    except OSError as wrong:
+        text = b""
+        problems.append(_problem("$", f"cannot be read: {wrong.strerror}", path))
+    if text:
+        import tomllib
+
+        try:
+            layers.append(Layer(path, tomllib.loads(text.decode("utf-8"))))
+        except ValueError as wrong:  # both a decoding error and a TOML error are one
+            problems.append(_problem("$", f"is not TOML: {wrong}", path))
+    given = environment.get(ENVIRONMENT_NAME)
+    if given:
+        try:
+            layers.append(Layer(ENVIRONMENT_NAME, msgspec.json.decode(given)))
+        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            problems.append(_problem("$", "is not JSON", ENVIRONMENT_NAME))
+    return layers, problems

@@ -1,0 +1,60 @@
+"""Private files: folder 0700, files 0600, whatever the umask and whatever was there before (store.md; case S08).
+
+Nothing here opens a file that exists. Closing any descriptor of a database drops every lock that this process
+holds on it (POSIX), also those of the database library's own connections.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+COMPANIONS = ("-wal", "-shm", "-journal")
+"""What SQLite puts beside a database file, as suffixes."""
+
+
+def make_private(path: Path, *, own_folder: bool) -> None:
+    """Have the database file exist, and it and what will lie beside it readable by nobody but the user.
+
+    SQLite gives the files that it makes beside a database the database's own mode, so an empty file that is private
+    from its first moment makes all of them private. A folder that exists is narrowed only where it is ours: by
+    `own_folder`, or because it holds nothing but the store. Raises OSError.
+    """
+    _make_folders(path.parent)
+    if own_folder or all(name.startswith(path.name) for name in os.listdir(path.parent)):
+        _narrow(path.parent, 0o700)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if not path.is_file():
+            raise
+    for file in (path, *companions(path)):
+        _narrow(file, 0o600)
+
+
+def companions(path: Path) -> list[Path]:
+    """The files that SQLite may have put beside a database file."""
+    return [path.with_name(path.name + suffix) for suffix in COMPANIONS]
+
+
+def _make_folders(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        _make_folders(folder.parent)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise NotADirectoryError(20, "Not a directory", str(folder)) from None
+    else:
+        folder.chmod(0o700)  # the umask may have taken more than it should
+
+
+def _narrow(path: Path, mode: int) -> None:
+    """Set the mode of what exists; a shared folder (sticky, such as /tmp) is left as it is."""
+    try:
+        found = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_IMODE(found) != mode and not found & stat.S_ISVTX:
+        path.chmod(mode)

@@ -1,0 +1,317 @@
+"""Raw results and their refs (condense/ports.py, `Archive`; condense.md, 'Order of work', 1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from afterturn.condense.ports import Found, Intake, NewCall, Placed, RefQuery, StoredCall, Taken
+from afterturn.store.sqlite.batches import find_batch, give_name
+from afterturn.store.sqlite.blobs import content_hash, keep_blob
+from afterturn.store.sqlite.blocks import block_numbers, find_numbered
+from afterturn.store.sqlite.replacements import find_replacement
+from afterturn.store.sqlite.scopes import (
+    Scope,
+    SessionRow,
+    find_session,
+    open_session,
+    owner_of,
+    touch,
+    view,
+    view_of,
+)
+from afterturn.store.sqlite.turns import log_turn, phase_of
+from afterturn.store.sqlite.values import (
+    decoded,
+    decoded_or_none,
+    encoded,
+    encoded_or_none,
+    seal,
+    seal_or_none,
+    unseal,
+    unseal_or_none,
+)
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from afterturn.store.sqlite.activity import Activity
+    from afterturn.store.sqlite.engine import Engine
+
+SEALED_AT_ONCE_CHARS = 65_536
+"""More text than this is packed in a worker thread; less takes the loop well under a millisecond."""
+
+_STORED = (
+    "r.ref, r.identity, r.dedup, b.data, r.args, r.images, r.call_id, r.tool, r.is_error, r.status, r.turn_index, r.at,"
+    " r.entry_id, r.lossy FROM results r JOIN blobs b ON b.blob = r.text WHERE r.session = ?"
+)
+
+
+class _Sealed(Struct, frozen=True):
+    """The large parts of a `NewCall`, packed before the transaction begins."""
+
+    text: bytes
+    args: bytes
+    images: bytes | None
+    content: bytes | None
+    content_digest: bytes | None
+
+
+class SqliteArchive:
+    """`Archive` on one engine."""
+
+    def __init__(self, engine: Engine, activity: Activity) -> None:
+        self._engine = engine
+        self._activity = activity
+
+    async def take_in(self, session_id: str, intake: Intake, *, now_ms: int) -> Taken:
+        """Archive calls and log a turn in one durable transaction. Raises StoreUnavailable."""
+        chars = sum(len(call.text) + len(call.args) + len(call.content or "") for call in intake.calls)
+        if chars <= SEALED_AT_ONCE_CHARS:
+            sealed = _seal_all(intake.calls)
+        else:
+            sealed = await asyncio.get_running_loop().run_in_executor(None, _seal_all, intake.calls)
+        return await self._engine.write(
+            lambda connection: _take_in(connection, session_id, intake, sealed, now_ms), key=session_id, durable=True
+        )
+
+    async def resolve(self, session_id: str, queries: Sequence[RefQuery], *, now_ms: int) -> Sequence[Found]:
+        """One `Found` for each query, in order. Raises StoreUnavailable."""
+        found = await self._engine.read(lambda connection: _resolve(connection, session_id, queries), key=session_id)
+        if any(each.calls or each.block for each in found):
+            self._activity.note(session_id, now_ms)
+        return found
+
+    async def load(self, session_id: str, refs: Sequence[int]) -> Sequence[StoredCall]:
+        """The calls with these refs that are still there. Raises StoreUnavailable."""
+        return await self._engine.read(lambda connection: _load(connection, session_id, refs), key=session_id)
+
+
+# -- taking in ----------------------------------------------------------------------------------------------------
+
+
+def _seal_all(calls: Sequence[NewCall]) -> list[_Sealed]:
+    return [
+        _Sealed(
+            seal(call.text),
+            seal(call.args),
+            seal_or_none(call.images),
+            seal_or_none(call.content),
+            None if call.content is None else content_hash(call.content),
+        )
+        for call in calls
+    ]
+
+
+def _take_in(
+    connection: Connection, session_id: str, intake: Intake, sealed: Sequence[_Sealed], now_ms: int
+) -> Taken:
+    row = open_session(connection, session_id, now_ms)
+    scopes = view_of(connection, row)
+    last_ref = row.last_ref
+    placed: list[Placed] = []
+    for call, parts in zip(intake.calls, sealed, strict=True):
+        place = _known_call(connection, scopes, call, parts)
+        if place is None:
+            last_ref += 1
+            place = _new_call(connection, scopes, call, parts, last_ref)
+        placed.append(place)
+    frozen = None
+    if intake.batch_key is not None:
+        if intake.batch_id is not None:
+            give_name(connection, row.session, intake.batch_id, intake.batch_key)
+        frozen = find_batch(connection, scopes, intake.batch_key)
+    if intake.turn is not None:
+        log_turn(connection, row.session, intake.turn, placed)
+    connection.execute(
+        "UPDATE sessions SET last_ref = ?, holds_raw = holds_raw OR ?, turn_state = coalesce(?, turn_state)"
+        " WHERE session = ?",
+        (last_ref, bool(placed), encoded_or_none(intake.turn_state), row.session),
+    )
+    touch(connection, scopes, now_ms)
+    return Taken(epoch=row.epoch, placed=placed, frozen=frozen)
+
+
+def _known_call(connection: Connection, scopes: list[Scope], call: NewCall, parts: _Sealed) -> Placed | None:
+    """The place of a call that has a ref in view; one whose text had expired is whole again."""
+    for scope in scopes:
+        row = connection.execute(
+            "SELECT ref, result, text FROM results WHERE session = ? AND identity = ? AND ref <= ?",
+            (scope.session, call.identity, scope.ref_top),
+        ).fetchone()
+        if row is None:
+            continue
+        ref, result, text = row
+        if text is None:
+            connection.execute(
+                "UPDATE results SET text = ?, content = ?, args = ?, images = ?, lossy = ? WHERE result = ?",
+                (*_kept_blobs(connection, call, parts), parts.args, parts.images, call.lossy, result),
+            )
+            connection.execute("UPDATE sessions SET holds_raw = 1 WHERE session = ?", (scope.session,))
+        return Placed(
+            ref=ref,
+            is_new=False,
+            first_ref=_first_ref(connection, scopes, call.dedup, ref),
+            replacement=find_replacement(connection, scopes, ref),
+            phase=phase_of(connection, scopes, ref),
+        )
+    return None
+
+
+def _new_call(connection: Connection, scopes: list[Scope], call: NewCall, parts: _Sealed, ref: int) -> Placed:
+    text, content = _kept_blobs(connection, call, parts)
+    connection.execute(
+        "INSERT INTO results (session, ref, identity, dedup, text, content, args, images, call_id, tool, is_error,"
+        " status, turn_index, at, entry_id, lossy) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            scopes[0].session,
+            ref,
+            call.identity,
+            call.dedup,
+            text,
+            content,
+            parts.args,
+            parts.images,
+            encoded(call.tool_call_id),
+            encoded(call.tool_name),
+            call.is_error,
+            encoded_or_none(call.status),
+            call.turn_index,
+            call.result_timestamp,
+            encoded_or_none(call.entry_id),
+            call.lossy,
+        ),
+    )
+    return Placed(
+        ref=ref,
+        is_new=True,
+        first_ref=_first_ref(connection, scopes, call.dedup, ref),
+        replacement=None,
+        phase=0,
+    )
+
+
+def _kept_blobs(connection: Connection, call: NewCall, parts: _Sealed) -> tuple[int, int | None]:
+    text = keep_blob(connection, call.digest, parts.text)
+    if parts.content is None or parts.content_digest is None:
+        return text, None
+    return text, keep_blob(connection, parts.content_digest, parts.content)
+
+
+def _first_ref(connection: Connection, scopes: list[Scope], dedup: bytes, ref: int) -> int:
+    """The lowest ref in view with the same output that still resolves; ancestors' refs are lower than one's own."""
+    for scope in reversed(scopes):
+        row = connection.execute(
+            "SELECT ref FROM results WHERE session = ? AND dedup = ? AND ref <= ? AND text IS NOT NULL"
+            " ORDER BY ref LIMIT 1",
+            (scope.session, dedup, min(scope.ref_top, ref)),
+        ).fetchone()
+        if row is not None:
+            found: int = row[0]
+            return found
+    return ref
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+def _resolve(connection: Connection, session_id: str, queries: Sequence[RefQuery]) -> list[Found]:
+    row = find_session(connection, session_id)
+    if row is None:
+        return [Found() for _ in queries]
+    scopes = view_of(connection, row)
+    return [_find(connection, row, scopes, query) for query in queries]
+
+
+def _find(connection: Connection, row: SessionRow, scopes: list[Scope], query: RefQuery) -> Found:
+    if query.short is not None:
+        call = _by_ref(connection, scopes, query.short)
+        if call is not None:
+            return Found(calls=(call,))
+    if query.block is not None:
+        block = find_numbered(connection, scopes, query.block)
+        if block is not None:
+            return Found(block=block)
+    calls: list[StoredCall] = []
+    if query.call_id is not None:
+        calls = _by_call_id(connection, scopes, query.call_id, query.at)
+    calls = calls or _by_call_id(connection, scopes, query.raw, None)
+    if calls:
+        return Found(calls=calls)
+    expired = (query.short is not None and 0 < query.short <= row.last_ref) or (
+        query.block is not None and 0 < query.block <= row.last_block
+    )
+    known = block_numbers(connection, scopes) if query.block is not None else _ref_numbers(connection, scopes)
+    return Found(expired=expired, known=known)
+
+
+def _by_ref(connection: Connection, scopes: list[Scope], ref: int) -> StoredCall | None:
+    scope = owner_of(scopes, ref)
+    if scope is None:
+        return None
+    row = connection.execute(f"SELECT {_STORED} AND r.ref = ?", (scope.session, ref)).fetchone()
+    return None if row is None else _stored(connection, scopes, scope, row)
+
+
+def _by_call_id(connection: Connection, scopes: list[Scope], call_id: str, at: int | None) -> list[StoredCall]:
+    found: list[StoredCall] = []
+    for scope in reversed(scopes):
+        rows = connection.execute(
+            f"SELECT {_STORED} AND r.call_id = ? AND r.ref <= ? AND (?3 IS NULL OR r.at = ?3) ORDER BY r.ref".replace(
+                "r.session = ?", "r.session = ?4"
+            )
+            if False
+            else f"SELECT {_STORED} AND r.call_id = ? AND r.ref <= ? AND r.at IS coalesce(?, r.at) ORDER BY r.ref",
+            (scope.session, encoded(call_id), scope.ref_top, at),
+        )
+        found += [_stored(connection, scopes, scope, row) for row in rows.fetchall()]
+    return found
+
+
+def _load(connection: Connection, session_id: str, refs: Sequence[int]) -> list[StoredCall]:
+    scopes = view(connection, session_id)
+    found = [_by_ref(connection, scopes, ref) for ref in refs]
+    return [call for call in found if call is not None]
+
+
+def _ref_numbers(connection: Connection, scopes: list[Scope]) -> tuple[int, int] | None:
+    """The lowest and the highest ref in view that resolve."""
+    condition = "FROM results WHERE session = ? AND ref <= ? AND text IS NOT NULL ORDER BY ref"
+    lows = (
+        connection.execute(f"SELECT ref {condition} LIMIT 1", (scope.session, scope.ref_top)).fetchone()
+        for scope in reversed(scopes)
+    )
+    highs = (
+        connection.execute(f"SELECT ref {condition} DESC LIMIT 1", (scope.session, scope.ref_top)).fetchone()
+        for scope in scopes
+    )
+    low = next((row[0] for row in lows if row is not None), None)
+    high = next((row[0] for row in highs if row is not None), None)
+    return None if low is None or high is None else (low, high)
+
+
+def _stored(
+    connection: Connection, scopes: list[Scope], scope: Scope, row: tuple[int, bytes, bytes, bytes, *tuple[bytes, ...]]
+) -> StoredCall:
+    ref, identity, dedup, text, args, images, call_id, tool, is_error, status, turn_index, at, entry_id, lossy = row
+    return StoredCall(
+        session_id=decoded(scope.id),
+        ref=ref,
+        identity=identity,
+        tool_call_id=decoded(call_id),
+        tool_name=decoded(tool),
+        args=unseal(args),
+        text=unseal(text),
+        is_error=bool(is_error),
+        status=decoded_or_none(status),
+        turn_index=turn_index,
+        result_timestamp=at,
+        entry_id=decoded_or_none(entry_id),
+        images=unseal_or_none(images),
+        lossy=bool(lossy),
+        replacement=find_replacement(connection, scopes, ref),
+        first_ref=_first_ref(connection, scopes, dedup, ref),
+    )

@@ -1,0 +1,106 @@
+"""Connections to the store's file: how they are opened, and how one waits for a lock (store.md, 'SQLite')."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import random
+from sqlite3 import Connection, Error, connect
+from typing import TypeVar
+
+from afterturn.store.errors import StoreUnavailable
+from afterturn.store.sqlite.failures import is_waiting
+
+T = TypeVar("T")
+
+APPLICATION_ID = 0x41667472
+"""What the header of our files says they are."""
+
+SLICE_MS = 50
+"""How long the library itself waits for a lock; its own back-off grows with the wait and starves writers."""
+
+JITTER_SECONDS = 0.005
+
+
+def open_writer(path: Path) -> Connection:
+    """A connection that may write. The file must exist. Raises sqlite3.Error, StoreUnavailable.
+
+    The waiting time is set before anything can meet a lock. A file that is no store of ours is left as it is.
+    """
+    connection = _connect(path, "rw")
+    try:
+        _check_application(connection, path)
+        patiently(lambda: _use_wal(connection, path), wait_ms=5000)
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: Path) -> Connection:
+    """A connection that cannot write. Raises sqlite3.Error."""
+    return _connect(path, "ro")
+
+
+def patiently(attempt: Callable[[], T], *, wait_ms: int) -> T:
+    """What `attempt` returns, trying again while somebody holds a lock, for `wait_ms` in all. Raises sqlite3.Error."""
+    give_up_at = time.monotonic() + wait_ms / 1000
+    while True:
+        try:
+            return attempt()
+        except Error as error:
+            if not is_waiting(error) or time.monotonic() >= give_up_at:
+                raise
+        time.sleep(random() * JITTER_SECONDS)
+
+
+def begin_write(connection: Connection, *, wait_ms: int) -> None:
+    """Take the write lock. Raises sqlite3.Error when others hold it for longer than `wait_ms`."""
+    patiently(lambda: connection.execute("BEGIN IMMEDIATE"), wait_ms=wait_ms)
+
+
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at the path now; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def truncate_wal(connection: Connection) -> bool:
+    """Bring everything into the database file and empty the log; False if somebody was in the way."""
+    row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return row[0] == 0
+
+
+def _connect(path: Path, mode: str) -> Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = connect(uri, uri=True, timeout=SLICE_MS / 1000, isolation_level=None, cached_statements=256)
+    connection.execute("PRAGMA temp_store = MEMORY")  # nothing of the store's in a shared temp folder
+    return connection
+
+
+def _check_application(connection: Connection, path: Path) -> None:
+    def look() -> tuple[int, bool]:
+        connection.execute("BEGIN")  # both from one snapshot: another process may be making the store right now
+        try:
+            number = connection.execute("PRAGMA application_id").fetchone()[0]
+            return number, connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+        finally:
+            connection.execute("COMMIT")
+
+    number, has_tables = patiently(look, wait_ms=5000)
+    if number != APPLICATION_ID and (number != 0 or has_tables):
+        raise StoreUnavailable(f"{path} is a database, but not a store of afterturn; it is left as it is", retryable=False)
+
+
+def _use_wal(connection: Connection, path: Path) -> None:
+    mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode != "wal":
+        raise StoreUnavailable(f"The store {path} is on a file system that cannot hold a write-ahead log", retryable=False)

@@ -1,0 +1,81 @@
+"""Protected tools and paths, and the refs of a recovery (condense.md, 'Order of work', 2 and 3; case C14)."""
+
+from typing import Any
+
+import pytest
+from afterturn.condense.protect import is_protected, path_matches, recovered_refs
+
+SKILLS = "**/skills/**/*.md"
+
+
+@pytest.mark.parametrize(
+    ("path", "glob", "expected"),
+    [
+        ("/home/u/.pi/skills/x/SKILL.md", SKILLS, True),
+        ("skills/a.md", SKILLS, True),
+        ("skills/x/y/a.md", SKILLS, True),
+        ("/skills/a.md", SKILLS, True),
+        ("C:\\u\\skills\\x\\a.md", SKILLS, True),
+        ("myskills/a.md", SKILLS, False),
+        ("skills/a.mdx", SKILLS, False),
+        ("skills/a.MD", SKILLS, False),
+        ("Skills/a.md", SKILLS, False),
+        ("skills/a.md/b", SKILLS, False),
+        ("a.md", "*.md", True),
+        ("x/a.md", "*.md", False),
+        ("ab.md", "?.md", False),
+        ("a.md", "?.md", True),
+        ("/a.md", "?a.md", False),
+        ("docs/a/b", "docs/**", True),
+        ("docs", "docs/**", False),
+        ("a[1].md", "a[1].md", True),
+        ("a1.md", "a[1].md", False),
+        ("a\nb.md", "*.md", True),
+        ("x/" * 3000 + "a.md", "**/*.md", False),
+        ("", "*", True),
+    ],
+)
+def test_paths(path: str, glob: str, expected: bool) -> None:
+    assert path_matches(path, glob) is expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "tools", "expected"),
+    [
+        ("mcp__memory_read", None, ["mcp__memory*"], True),
+        ("mcp__memory", None, ["mcp__memory*"], True),
+        ("my_mcp__memory", None, ["mcp__memory*"], False),
+        ("todowrite", None, ["todowrite"], True),
+        ("todowrite2", None, ["todowrite"], False),
+        ("Todowrite", None, ["todowrite"], False),
+        ("a.b", None, ["a?b"], False),
+        ("anything", None, ["*"], True),
+        ("read", {"path": "x/skills/a.md"}, [], True),
+        ("read", {"file_path": "x/skills/a.md"}, [], True),
+        ("read", {"filePath": "x/skills/a.md"}, [], True),
+        ("read", {"name": "x/skills/a.md"}, [], False),
+        ("read", {"path": ["x/skills/a.md"]}, [], False),
+        ("read", ["x/skills/a.md"], [], False),
+        ("read", "x/skills/a.md", [], False),
+        ("read", {"path": 3, "file_path": "skills/a.md"}, [], True),
+    ],
+)
+def test_protected(tool: str, args: Any, tools: list[str], expected: bool) -> None:
+    assert is_protected(tool, args, tools, [SKILLS]) is expected
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({"refs": ["t1", "t2"]}, ["t1", "t2"]),
+        ({"toolCallIds": ["t1"]}, ["t1"]),
+        ({"ref": "t9"}, ["t9"]),
+        ({"refs": ["t1", 3]}, ["t1"]),
+        ({"grep": "t1"}, []),
+        ({}, []),
+        (None, []),
+        ("t1", []),
+    ],
+)
+def test_recovered_refs(args: Any, expected: list[str]) -> None:
+    assert recovered_refs(args) == expected

@@ -1,0 +1,58 @@
+"""Content is a string or blocks; helpers read both."""
+
+from typing import Any
+
+import pytest
+
+from afterturn_protocol.blocks import content_text, image_blocks
+from afterturn_protocol.condense import ToolCall
+
+IMAGE = {"type": "image", "mimeType": "image/png", "bytes": 8, "x": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (None, ""),
+        ("", ""),
+        ("one\ntwo", "one\ntwo"),
+        ([], ""),
+        ([{"type": "text", "text": "a"}], "a"),
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\nb"),
+        ([{"type": "text", "text": "a\n"}, {"type": "text", "text": ""}, {"type": "text", "text": "b"}], "a\n\n\nb"),
+        ([{"type": "text", "text": "a"}, IMAGE, {"type": "text", "text": "b"}], "a\nb"),
+        ([{"type": "thinking", "text": "hm"}, {"type": "x-audio", "text": "la"}], ""),
+        ([{"type": "text"}, {"type": "text", "text": 5}, {"text": "no type"}], "\n"),
+        ([{"type": "text", "text": "\ud83d"}, {"type": "text", "text": "漢字"}], "\ud83d\n漢字"),
+    ],
+)
+def test_text(content: Any, text: str) -> None:
+    assert content_text(content) == text
+
+
+@pytest.mark.parametrize(
+    ("content", "images"),
+    [(None, []), ("image", []), ([], []), ([{"type": "text", "text": "a"}, IMAGE, {"mimeType": "image/png"}], [IMAGE])],
+)
+def test_images(content: Any, images: list[Any]) -> None:
+    assert image_blocks(content) == images
+
+
+@pytest.mark.parametrize(
+    ("fields", "has_result", "outcome", "failed"),
+    [
+        ({}, False, "ok", False),
+        ({"result_text": ""}, True, "ok", False),
+        ({"content": []}, True, "ok", False),
+        ({"result_text": "x", "is_error": True}, True, "error", True),
+        ({"result_text": "x", "is_error": False}, True, "ok", False),
+        ({"result_text": "x", "is_error": True, "status": "ok"}, True, "ok", False),
+        ({"result_text": "x", "is_error": False, "status": "error"}, True, "error", True),
+        ({"result_text": "x", "is_error": True, "status": "denied"}, True, "denied", False),
+        ({"status": "notRun"}, False, "notRun", False),
+        ({"result_text": "x", "status": "x-timeout"}, True, "x-timeout", False),
+    ],
+)
+def test_what_became_of_a_call(fields: dict[str, Any], has_result: bool, outcome: str, failed: bool) -> None:
+    call = ToolCall(tool_call_id="c", tool_name="bash", **fields)
+    assert (call.has_result, call.outcome, call.failed) == (has_result, outcome, failed)
