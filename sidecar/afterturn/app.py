@@ -14,9 +14,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from afterturn_protocol.lifecycle import AfterturnClientCapabilities, InitializeParams
-from afterturn_protocol.table import EVENTS, METHODS, load
-
 from afterturn.clock import Clock, SystemClock
 from afterturn.logs import set_up_logs
 from afterturn.methods.table import BINDINGS, Binding
@@ -28,13 +25,14 @@ from afterturn.rpc.routes import Route
 from afterturn.watch import ClientWatch
 from afterturn.wire.framing import make_framing
 from afterturn.wire.stdio import Reader, Writer
+from afterturn_protocol.lifecycle import AfterturnClientCapabilities, InitializeParams
+from afterturn_protocol.table import EVENTS, METHODS, load
 
 if TYPE_CHECKING:
-    from afterturn_protocol.service import SettingsProblem
-    from afterturn_protocol.settings import Settings
-
     from afterturn.parts import Parts
     from afterturn.settings import Layer
+    from afterturn_protocol.service import SettingsProblem
+    from afterturn_protocol.settings import Settings
 
 log = logging.getLogger("afterturn.app")
 
@@ -114,6 +112,7 @@ class App:
         self.connection.end()
         await self.connection.settle(grace_seconds)
         tasks.cancel()
+        self._writer.flush_now(FLUSH_SECONDS)
         if self._parts is not None:
             await self._parts.close()
         self._writer.flush_now(FLUSH_SECONDS)

@@ -9,10 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
-from afterturn_protocol.lifecycle import AfterturnClientCapabilities
-from afterturn_protocol.service import SettingsProblem, StoreStatus
-from afterturn_protocol.settings import Settings
-
 from afterturn.clock import Clock
 from afterturn.condense.needs import Needs
 from afterturn.condense.service import CondenseService
@@ -21,9 +17,19 @@ from afterturn.redact import PatternError, Redactor
 from afterturn.rpc.connection import Connection
 from afterturn.sessions import Sessions
 from afterturn.status import Status
-from afterturn.store import open_store, store_status
+from afterturn.storage import configured_store, store_status
+from afterturn.store.errors import StoreUnavailable
+from afterturn.store.sqlite.store import SqliteStore
+from afterturn_protocol.lifecycle import AfterturnClientCapabilities
+from afterturn_protocol.service import SettingsProblem, StoreStatus
+from afterturn_protocol.settings import Settings
 
 log = logging.getLogger("afterturn.parts")
+
+SWEEP_AFTER_SECONDS = 60.0
+SWEEP_EVERY_SECONDS = 3600.0
+SWEEP_STEP_SECONDS = 0.05
+CLOSE_MS = 500
 
 
 class Host(Protocol):
@@ -55,6 +61,7 @@ class Parts:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._redact = _redactor(host.settings)
+        self._batches = 0
 
     # -- services, by the names that methods.table uses ----------------------------------------------------
 
@@ -76,7 +83,7 @@ class Parts:
         needs = Needs(
             store=self.store,
             settings=lambda: host.settings.condense,
-            redact=lambda text: self._redact(text),
+            redact=self._hide,
             completer=HostCompleter(host.connection.request, self._offered, self._allowed),
             clock=host.clock,
             owner=f"{os.getpid()}-{os.urandom(6).hex()}",
@@ -88,12 +95,17 @@ class Parts:
     @cached_property
     def status(self) -> Status:
         """afterturn/status"""
-        return Status(self._host, self._store_status, self._offered, self._host.clock)
+        return Status(self._host, self._store_status, self._offered, lambda: self._batches, self._host.clock)
 
     @cached_property
-    def store(self) -> Any:
+    def store(self) -> SqliteStore:
         """The store; its file is opened by the first thing that is asked of it."""
-        return open_store(self._host.settings.store, os.environ, clock=self._host.clock)
+        store = configured_store(self._host.settings.store, os.environ)
+        self._host.connection.spawn(self._sweep())
+        return store
+
+    def _hide(self, text: str) -> tuple[str, Mapping[str, int]]:
+        return self._redact(text)
 
     # -- what they need --------------------------------------------------------------------------------------
 
@@ -105,16 +117,34 @@ class Parts:
 
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:
-            await work()
+            self._batches += 1
+            try:
+                await work()
+            finally:
+                self._batches -= 1
 
         self._host.connection.spawn(run())
+
+    async def _sweep(self) -> None:
+        """Expire originals past their time: not while everything starts, then hourly, in steps that hold nothing up."""
+        clock, wait_seconds = self._host.clock, SWEEP_AFTER_SECONDS
+        while True:
+            await clock.sleep(wait_seconds)
+            try:
+                swept = await self.store.retention.step(
+                    retention_days=self._host.settings.store.retention_days, now_ms=clock.now_ms()
+                )
+            except StoreUnavailable as problem:
+                log.warning("nothing expires for now: %s", problem)
+                wait_seconds = SWEEP_EVERY_SECONDS
+            else:
+                wait_seconds = SWEEP_STEP_SECONDS if swept.more else SWEEP_EVERY_SECONDS
 
     async def _resume(self, session_id: str, after_reply: Callable[[Callable[[], None]], None]) -> None:
         await self.condense.resume(session_id, arrived=lambda: None, after_reply=after_reply)
 
     def _store_status(self) -> StoreStatus:
-        opened = "store" in self.__dict__
-        return store_status(self._host.settings.store, os.environ, self.store if opened else None)
+        return store_status(self.store)
 
     def settings_changed(self) -> None:
         """Take over what is not read anew at every use. The store stays where it was opened."""
@@ -123,7 +153,7 @@ class Parts:
     async def close(self) -> None:
         """Save and let go of the store."""
         if "store" in self.__dict__:
-            await self.store.close()
+            await self.store.close(timeout_ms=CLOSE_MS)
 
 
 def _redactor(settings: Settings) -> Callable[[str], tuple[str, Mapping[str, int]]]:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
+from afterturn.clock import Clock
 from afterturn_protocol.session import (
     DeletedCounts,
     SessionChangedParams,
@@ -10,8 +11,6 @@ from afterturn_protocol.session import (
     SessionOpenParams,
     SessionOpenResult,
 )
-
-from afterturn.clock import Clock
 
 
 class SessionStore(Protocol):

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
-from afterturn_protocol.service import SettingsProblem
-from afterturn_protocol.settings import CHOICES, Settings
-from afterturn_protocol.shape import Shape
 from msgspec import structs
 
 from afterturn.wire.codec import split_problem
+from afterturn_protocol.service import SettingsProblem
+from afterturn_protocol.settings import CHOICES, Settings
+from afterturn_protocol.shape import Shape
 
 FILE_NAME = "settings.toml"
 ENVIRONMENT_NAME = "AFTERTURN_SETTINGS"

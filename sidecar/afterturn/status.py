@@ -5,6 +5,9 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
+from afterturn import PROTOCOL_VERSION, __version__
+from afterturn.clock import Clock
+from afterturn.rpc.connection import Connection
 from afterturn_protocol.base import Usage
 from afterturn_protocol.service import (
     ProcessStatus,
@@ -17,10 +20,6 @@ from afterturn_protocol.service import (
     UsageStatus,
 )
 from afterturn_protocol.settings import Settings
-
-from afterturn import PROTOCOL_VERSION, __version__
-from afterturn.clock import Clock
-from afterturn.rpc.connection import Connection
 
 HEAVY_MODULES = ("litellm", "openai", "httpx", "numpy", "pygls", "lsprotocol", "typer", "rich")
 
@@ -46,9 +45,15 @@ class Status:
     """Puts the report together. `host_samples` says whether the client offers to complete."""
 
     def __init__(
-        self, facts: Facts, store_status: Callable[[], StoreStatus], host_samples: Callable[[], bool], clock: Clock
+        self,
+        facts: Facts,
+        store_status: Callable[[], StoreStatus],
+        host_samples: Callable[[], bool],
+        batches: Callable[[], int],
+        clock: Clock,
     ) -> None:
         self._facts = facts
+        self._batches = batches
         self._store_status = store_status
         self._host_samples = host_samples
         self._clock = clock
@@ -70,7 +75,7 @@ class Status:
             store=self._store_status(),
             queue=QueueStatus(
                 requests=self._facts.connection.requests_open,
-                batches=self._facts.connection.background_tasks,
+                batches=self._batches(),
                 capture_jobs=0,
                 pending_embeddings=0,
             ),

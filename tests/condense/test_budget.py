@@ -1,6 +1,7 @@
 """Budget triggers (condense.md, 'When to condense'; prior art cases 41 and 42)."""
 
 import pytest
+
 from afterturn.condense.budget import fraction_used, next_baseline, trigger
 
 
@@ -48,9 +49,7 @@ def test_the_level_is_told_before_the_growth() -> None:
 
 
 @pytest.mark.parametrize(("fraction", "baseline", "expected"), [(0.4, 0.1, 0.4), (0.1, 0.4, 0.1), (None, 0.4, 0.4)])
-def test_unknown_tokens_do_not_move_the_baseline(
-    fraction: float | None, baseline: float, expected: float
-) -> None:
+def test_unknown_tokens_do_not_move_the_baseline(fraction: float | None, baseline: float, expected: float) -> None:
     assert next_baseline(fraction, baseline) == expected
 
 

@@ -1,6 +1,7 @@
 """Literals in a bullet must occur in its call (condense.md, 'Checking a reply'; case C05)."""
 
 import pytest
+
 from afterturn.condense.grounding import Source, is_grounded, ungrounded
 
 LOG = (
@@ -34,7 +35,7 @@ def literals(bullet: str) -> list[str]:
         "- took 1500ms",
         '- says "is not assignable"',
         '- says "Argument of type ... not assignable".',
-        '- the word "quoted" and \'string\'',
+        "- the word \"quoted\" and 'string'",
         '- a "quoted" word',
         "- `TS2345`",
         "- C:\\work\\a.txt was written",

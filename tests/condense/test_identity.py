@@ -1,12 +1,13 @@
 """What is the same call, the same output, the same batch (condense.md, 'Order of work', 1 and 5)."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from afterturn.condense.calls import read_batch
 from afterturn.condense.identity import canonical_json, digest, json_text, normalized
 from afterturn_protocol.condense import Batch, ToolCall
 from afterturn_protocol.settings import CondenseSettings
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def keys(*calls: dict[str, object]) -> list[tuple[bytes, bytes]]:

@@ -3,11 +3,12 @@
 import re
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from afterturn.condense.fences import OUTSIDE, fence_kind, mark_fences
 from afterturn.condense.footer import footer, without_footer
 from afterturn.condense.labels import label, substitute_inline_refs
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 REFS = ["t1", "t2"]
 TOOLS = ["read", "bash"]
@@ -130,10 +131,10 @@ def test_inline_refs_and_footer_name_the_same_refs() -> None:
     assert re.findall(r"`(t\d+)`", body) == re.findall(r"`(t\d+)`", footer(["t8", "t9"], "q"))
 
 
+BLANKS = ("\n", "\n- ", "\n* ", " ", "\r\n", "\u0661", "\ud83d")
 PIECES = st.sampled_from(
-    ["[[", "]]", "[[1:read]]", "[[2:bash]]", "[[2:read]]", "[[9:x]]", "[[1:", "1", ":", "read", "]", "`", "```", "~~~"]
-    + ["\n", "\n- ", "\n* ", " ", "x", "t1", "**", "\r\n", "[[Page]]", "\u0661", "\ud83d"]
-)
+    (*("[[", "]]", "[[1:read]]", "[[2:bash]]", "[[2:read]]", "[[9:x]]", "[[1:", "1", ":", "read", "]"), *BLANKS)
+) | st.sampled_from(("`", "```", "~~~", "x", "t1", "**", "[[Page]]"))
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 ANY_LABEL = re.compile(r"\[\[[0-9]+:[^\]\n]+\]\]")
 

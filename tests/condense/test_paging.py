@@ -1,9 +1,10 @@
 """Pages and grep of an original (condense.md, 'resolveRef'; prior art A8)."""
 
 import pytest
-from afterturn.condense.paging import grep, page
 from hypothesis import given
 from hypothesis import strategies as st
+
+from afterturn.condense.paging import grep, page
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from afterturn.condense.protect import is_protected, path_matches, recovered_refs
 
 SKILLS = "**/skills/**/*.md"

@@ -1,6 +1,7 @@
 """What stands in place of a result (condense.md, 'Replacements' and 'Big results')."""
 
 import pytest
+
 from afterturn.condense.gates import empty_reason, is_oversized, is_trivial
 from afterturn.condense.replacements import (
     digest_replacement,

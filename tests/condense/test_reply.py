@@ -1,9 +1,10 @@
 """Which replies are summaries (condense.md, 'Checking a reply'; case C02; prior art case 43)."""
 
 import pytest
-from afterturn.condense.reply import UnusableReplyError, usable_reply
 from hypothesis import given
 from hypothesis import strategies as st
+
+from afterturn.condense.reply import UnusableReplyError, usable_reply
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def problem_of(value: Any, type_name: str) -> tuple[str, str]:
     return (path.rstrip("`") if at else "$"), missing
 
 
+@pytest.mark.req("spec.vectors")
 def test_every_type_has_good_and_bad_examples() -> None:
     for kind, least in (("valid", 2), ("invalid", 2)):
         counts = {folder.name: len(list(folder.glob("*.json"))) for folder in (VECTORS / kind).iterdir()}

@@ -7,15 +7,16 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import Struct
+
 from afterturn.rpc.call import Call
 from afterturn.rpc.connection import MAX_IN_FLIGHT, Connection
 from afterturn.rpc.errors import RequestError, RequestFailed
 from afterturn.rpc.lifecycle import State
 from afterturn.rpc.routes import Route
 from afterturn.wire.framing import make_framing
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from msgspec import Struct
 
 PATIENCE_SECONDS = 10
 

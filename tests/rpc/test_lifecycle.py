@@ -1,6 +1,7 @@
 """Which message is allowed when."""
 
 import pytest
+
 from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
 
 

@@ -4,6 +4,10 @@ import json
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Raw, Struct
+
 from afterturn.wire.codec import (
     InvalidParams,
     Malformed,
@@ -13,9 +17,6 @@ from afterturn.wire.codec import (
     find_id,
     split_problem,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from msgspec import UNSET, Raw, Struct
 
 DEEP = b"[" * 200_000 + b"]" * 200_000
 

@@ -1,9 +1,10 @@
 """Cutting bytes into messages: tolerant, bounded, and going on after whatever is no message."""
 
 import pytest
-from afterturn.wire.framing import MAX_HEADER_BYTES, ContentLengthFraming, Fault, LineFraming, make_framing
 from hypothesis import given
 from hypothesis import strategies as st
+
+from afterturn.wire.framing import MAX_HEADER_BYTES, ContentLengthFraming, Fault, LineFraming, make_framing
 
 LIMIT = 100
 OK = b"Content-Length: 2\r\n\r\n{}"

@@ -1,7 +1,10 @@
 """The commands for people. Never imported by the server; here printing is the job."""
 
 import argparse
+import io
 import sys
+from collections.abc import Callable
+from importlib import import_module
 
 from afterturn import PROTOCOL_VERSION, __version__
 
@@ -16,7 +19,8 @@ def run(args: list[str]) -> int:
     _write_utf8()
     options = _parser().parse_args(args or ["--help"])
     try:
-        return _commands()[options.command](options)
+        run_command: Callable[[argparse.Namespace], int] = import_module(f"afterturn.cli.{options.command}").run
+        return run_command(options)
     except BrokenPipeError:  # `afterturn ... | head`
         sys.stderr.close()
         return 0
@@ -25,13 +29,8 @@ def run(args: list[str]) -> int:
 def _write_utf8() -> None:
     """Output is UTF-8 whatever the locale, and a half of a surrogate pair is shown as its escape."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-
-
-def _commands():  # type: ignore[no-untyped-def]
-    from afterturn.cli import demo, doctor, refs, schema, wipe
-
-    return {"demo": demo.run, "doctor": doctor.run, "schema": schema.run, "refs": refs.run, "wipe": wipe.run}
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
-from afterturn_protocol.service import StoreStatus
 
 from afterturn import PROTOCOL_VERSION, __version__
+from afterturn.condense.ports import StoreError
 from afterturn.settings import FILE_NAME, config_folder, file_layers, resolve
 from afterturn.status import destinations, providers
-from afterturn.store import store_status
+from afterturn.storage import configured_store, store_status
+from afterturn_protocol.service import StoreStatus
+from afterturn_protocol.settings import StoreSettings
 
 _PACKAGES = ("msgspec", "anyio", "pygls", "lsprotocol", "litellm", "zstandard", "platformdirs")
 _BAD_RELEASES = {"litellm": ("1.82.7", "1.82.8")}  # shipped with malware
@@ -34,7 +37,7 @@ def findings() -> dict[str, Any]:
     """Everything doctor knows, as `--json` prints it."""
     layers, problems = file_layers(os.environ)
     settings, more = resolve(layers)
-    store = store_status(settings.store, os.environ, None)
+    store = anyio.run(_opened, settings.store)
     packages = {name: _version(name) for name in _PACKAGES}
     return {
         "version": __version__,
@@ -59,6 +62,22 @@ def command() -> list[str]:
     """The absolute command that starts this very installation, whatever PATH says: the script, else the module."""
     script = Path(sys.executable).parent / "afterturn"
     return [str(script)] if os.access(script, os.X_OK) else [sys.executable, "-I", "-m", "afterturn"]
+
+
+async def _opened(settings: StoreSettings) -> StoreStatus:
+    """The store's state, after opening it where it is there: a damaged file shows only then."""
+    try:
+        store = configured_store(settings, os.environ)
+    except StoreError as problem:
+        return StoreStatus(backend="none", path=None, bytes=None, problem=str(problem))
+    if store_status(store).bytes is not None:
+        try:
+            await store.open()
+        except StoreError:
+            return store_status(store)  # which says what the problem is
+        finally:
+            await store.close()
+    return store_status(store)
 
 
 def _problems(packages: dict[str, str | None], store: StoreStatus) -> list[str]:

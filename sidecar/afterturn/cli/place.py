@@ -1,15 +1,14 @@
 """The store as the settings have it, for commands that read it without a server."""
 
 from collections.abc import Mapping
-from typing import Any
-
-from afterturn_protocol.settings import CondenseSettings, StoreSettings
 
 from afterturn.clock import SystemClock
 from afterturn.condense.needs import Needs
 from afterturn.condense.service import CondenseService
 from afterturn.settings import file_layers, resolve
-from afterturn.store import open_store
+from afterturn.storage import configured_store
+from afterturn.store.sqlite.store import SqliteStore
+from afterturn_protocol.settings import CondenseSettings, StoreSettings
 
 
 def store_settings(environment: Mapping[str, str]) -> StoreSettings:
@@ -18,12 +17,12 @@ def store_settings(environment: Mapping[str, str]) -> StoreSettings:
     return resolve(layers)[0].store
 
 
-def configured_store(environment: Mapping[str, str]) -> Any:
+def user_store(environment: Mapping[str, str]) -> SqliteStore:
     """The store; its file is opened by the first thing that is asked of it."""
-    return open_store(store_settings(environment), environment, clock=SystemClock())
+    return configured_store(store_settings(environment), environment)
 
 
-def condense_service(store: Any) -> CondenseService:
+def condense_service(store: SqliteStore) -> CondenseService:
     """A service that can resolve refs and asks nobody anything."""
     needs = Needs(
         store=store,

@@ -3,14 +3,14 @@
 import argparse
 import os
 import sys
-from typing import Any
 
 import anyio
-from afterturn_protocol.condense import ResolveRefParams
 
-from afterturn.cli.place import configured_store
+from afterturn.cli.place import user_store
 from afterturn.clock import SystemClock
-from afterturn.condense.ports import RefQuery, StoreError, StoredCall
+from afterturn.condense.ports import RefQuery, StoredCall, StoreError
+from afterturn.store.sqlite.store import SqliteStore
+from afterturn_protocol.condense import ResolveRefParams
 
 _PAGE = 1_000_000
 
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    store = configured_store(os.environ)
+    store = user_store(os.environ)
     try:
         if not await store.sessions.known(options.session):
             sys.stderr.write(f"afterturn: the store knows no session {options.session!r}\n")
@@ -37,7 +37,7 @@ async def _run(options: argparse.Namespace) -> int:
         await store.close()
 
 
-async def _list(store: Any, session_id: str) -> int:
+async def _list(store: SqliteStore, session_id: str) -> int:
     found = await store.archive.resolve(session_id, [RefQuery(raw="t0", short=0)], now_ms=SystemClock().now_ms())
     known = found[0].known
     calls: list[StoredCall] = (
@@ -53,7 +53,7 @@ async def _list(store: Any, session_id: str) -> int:
     return 0
 
 
-async def _print_original(store: Any, session_id: str, ref: str, grep: str | None) -> int:
+async def _print_original(store: SqliteStore, session_id: str, ref: str, grep: str | None) -> int:
     from afterturn.cli.place import condense_service
 
     service = condense_service(store)

@@ -4,15 +4,16 @@ import argparse
 import os
 import sys
 
-from afterturn.cli.place import store_settings
+from afterturn.cli.place import store_settings, user_store
 from afterturn.condense.ports import StoreError
-from afterturn.store import store_status, wipe_store
+from afterturn.storage import place_of, store_status
+from afterturn.store import wipe_store
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask, unless `--yes`; then erase the store's files."""
     settings = store_settings(os.environ)
-    status = store_status(settings, os.environ, None)
+    status = store_status(user_store(os.environ))
     if status.bytes is None:
         sys.stdout.write(f"There is nothing at {status.path}.\n")
         return 0
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write("Nothing was erased.\n")
             return 1
     try:
-        wipe_store(settings, os.environ)
+        wipe_store(place_of(settings, os.environ))
     except StoreError as problem:
         sys.stderr.write(f"afterturn: {problem}\n")
         return 1

@@ -17,7 +17,7 @@ from afterturn_protocol.condense import CondenseWarning
 from afterturn_protocol.settings import CondenseSettings
 
 
-class ModelFailure(Exception):  # noqa: N818 - an outcome that the caller turns into a result
+class ModelFailure(Exception):
     """A batch that a model did not summarise.
 
     reason: of the result. called: whether a provider was asked. usage: what that cost.

@@ -10,7 +10,7 @@ from msgspec import Struct
 from afterturn.condense.footer import footer, without_footer
 from afterturn.text import cut, one_line
 
-_TOKEN = re.compile(r"(?<![\w`])`?\b([tb][1-9][0-9]*)\b`?(?!\w)")
+_BARE = re.compile(r"(?<!\w)([tb][1-9][0-9]*)(?!\w)")
 _TICKED = re.compile(r"`([tb][1-9][0-9]*)`")
 _ARGS_SHOWN = 200
 
@@ -37,8 +37,15 @@ def joined(summaries: Sequence[str]) -> str:
 
 def only_known(text: str, known: Sequence[str], source: str) -> str:
     """`text` without refs that are neither in `known` nor anywhere in `source`."""
-    allowed = {*known, *(found[1] for found in _TOKEN.finditer(source))}
-    return _TOKEN.sub(lambda found: found[0] if found[1] in allowed else "", text)
+    allowed = {*known, *_BARE.findall(source)}
+
+    def kept(found: re.Match[str]) -> str:
+        return found[0] if found[1] in allowed else ""
+
+    # Again and again, because deleting one can join another.
+    while (shorter := _TICKED.sub(kept, text)) != text:
+        text = shorter
+    return _BARE.sub(kept, text)
 
 
 def with_survivors(body: str, refs: Sequence[str], recovery_tool_name: str) -> str:

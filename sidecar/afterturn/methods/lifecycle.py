@@ -92,5 +92,6 @@ def set_trace(server: Server, params: SetTraceParams, call: Call) -> None:
 
 def configuration_changed(server: Server, params: DidChangeConfigurationParams, call: Call) -> None:
     """`workspace/didChangeConfiguration`: settings stand under the key `afterturn`."""
-    tree = cast("dict[str, Any]", params.settings) if isinstance(params.settings, dict) else {}
+    settings: Any = params.settings
+    tree = cast("dict[str, Any]", settings) if isinstance(settings, dict) else {}
     server.change_settings(tree.get("afterturn"))

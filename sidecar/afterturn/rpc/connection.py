@@ -32,7 +32,6 @@ log = logging.getLogger("afterturn.rpc")
 
 MAX_IN_FLIGHT = 1024
 _BUSY_RETRY_MS = 250
-_BACKGROUND = "background work"
 
 
 class _Result(Struct, tag_field="jsonrpc", tag="2.0"):
@@ -86,7 +85,6 @@ class Connection:
         self.state = State.NEW
         self.trace = "off"
         self.congested = False
-        self.background_tasks = 0
         self._framing = framing
         self._outlet = outlet
         self._send = outlet.write
@@ -224,8 +222,7 @@ class Connection:
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run background work that no request waits for. What it raises is logged, and ends nothing else."""
-        self.background_tasks += 1
-        self._waiting.append((Call(self._out, None, _BACKGROUND), None, work))
+        self._waiting.append((Call(self._out, None, "background work"), None, work))
         self._has_work.set()
 
     async def _work(self, call: Call, deadline_seconds: float | None, work: Coroutine[Any, Any, Any]) -> None:
@@ -249,8 +246,6 @@ class Connection:
                 self._fail(call, problem)
             finally:
                 call.arrived()
-                if call.method is _BACKGROUND:
-                    self.background_tasks -= 1
         if scope.cancelled_caught and not call.answered:
             self._fail(call, RequestFailed(Kind.DEADLINE, "The request took too long", retryable=True))
 

@@ -20,7 +20,7 @@ def make_private(path: Path, *, own_folder: bool) -> None:
     `own_folder`, or because it holds nothing but the store. Raises OSError.
     """
     _make_folders(path.parent)
-    if own_folder or all(name.startswith(path.name) for name in os.listdir(path.parent)):
+    if own_folder or all(file.name.startswith(path.name) for file in path.parent.iterdir()):
         _narrow(path.parent, 0o700)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))

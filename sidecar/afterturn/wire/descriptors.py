@@ -3,6 +3,7 @@
 Imports nothing that is not loaded at interpreter start, because it must run before everything else.
 """
 
+import io
 import os
 import sys
 
@@ -24,9 +25,9 @@ def claim_stdio() -> tuple[int, int]:
     os.dup2(2, 1)
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115, PTH123
-    else:
+    elif isinstance(sys.stderr, io.TextIOWrapper):
         # Whatever the locale: a log line must never fail on an emoji.
-        sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
+        sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     sys.stdout = sys.stderr
     return stdin_fd, stdout_fd
 

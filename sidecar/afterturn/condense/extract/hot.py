@@ -10,7 +10,7 @@ from itertools import accumulate
 
 _WORDS = (
     *("error", "fail", "exception", "panic", "fatal", "traceback", "assert", "denied", "not found", "no such", "cannot"),
-    *("unable to", "timed out", "killed", "segmentation", "undefined", "unresolved", "multiple def", "refused", "conflict", "unexpected"),
+    *("unable to", "not been", "not applied", "timed out", "killed", "segmentation", "undefined", "unresolved", "multiple def", "refused", "conflict", "unexpected"),
     *("rejected", "abort", "not ok", "invalid", "critical", "could not", "unknown ", "warning", "is not ", "are unused"),
     *("passed", "passing", " tests", "tests:", "tests run", "ran ", "test result", " files changed", "file changed"),
     *("\nok", "skipped", "checks passed", "found ", "problem", "vulnerabilit", "build ", "successfully", "added ", "up to date", "installed", "\u00d7 ", "\u2717", "\u2716", "\u2715", "\u25cf ", "expected"),
@@ -53,7 +53,7 @@ def _hot_indexes(text: str) -> list[int]:
 _ERROR = re.compile(
     r"(?<![\w/.-])(?:errors?|fatal|panic|exception|traceback|failure|failed|fails|denied|refused|rejected|conflict|cannot|could not"
     r"|can't|unable to|timed out|killed|aborted|segmentation fault|core dumped|not found|no such file|undefined (?:reference|symbol"
-    r"|name|variable)|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition)(?![\w/-]|\.\w)|\bFAIL\b|(?-i:Error\b|Exception\b)|^not ok\b"
+    r"|name|variable)|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition|not been applied|not applied)(?![\w/-]|\.\w)|\bFAIL\b|(?-i:Error\b|Exception\b)|^not ok\b"
     r"|^[\u00d7\u2717\u2716\u2715\u25cf]|\u9519\u8bef|\u5931\u8d25|\u5f02\u5e38|\u30a8\u30e9\u30fc|\u5931\u6557|\uc624\ub958|\u00d7 ",
     re.IGNORECASE,
 )
@@ -73,10 +73,13 @@ _NONE_WRONG = re.compile(
 # True but worth little: what package managers print under every failure.
 _CHAFF = re.compile(
     r"npm (?:error|ERR!) (?:path|workspace|location|command|A complete|This is|node |npm |cwd|errno|syscall|enoent|Exit status|\s)|npm (?:error|ERR!)\s*$"
-    r"|error Command failed|info Visit|(?:ERROR|error):? ?$|Traceback \(most recent|The above exception was|During handling of|[.sxFEfX]{5,}"
+    r"|error Command failed|info Visit|(?:ERRORS?|[Ee]rrors?):? ?$|Traceback \(most recent|The above exception was|During handling of|[.sxFEfX]{5,}"
 )
+# The exit code in other words.
+_SAYS_AGAIN = ("npm error code ", "npm ERR! code ")
 # Code in a traceback, a frame or a listing: it raises errors, but reports none.
 _CODE = re.compile(r">?\s*\d+ [\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\(")
+_QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")
 _TOTAL = re.compile(
     r"\b\d+\s+(?:[a-z]+\s+)?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?|problems?|examples?|assertions?"
     r"|skipped|pending|exceptions?|specs?|suites?|files? changed|vulnerabilit\w+|infos?|diagnostics?|deselected|todo)\b"
@@ -104,11 +107,15 @@ def is_summary(line: str) -> bool:
 def error_weight(line: str) -> int:
     """0 for a line that reports nothing wrong, up to 4 for one that plainly does."""
     line = line[:400].strip()
-    if _ERROR.search(line) is None or _CODE.match(line) is not None or "? " in line or line.endswith((" [FAIL]", "?")):
+    if _ERROR.search(line) is None or _CODE.match(line) is not None or line.endswith(" [FAIL]"):
         return 0
     if _CHAFF.match(line) is not None:
         return 1
     shouted = _SHOUTED.search(line) is not None
+    if not shouted and _QUESTION.search(line) is not None:
+        return 0
+    if line.startswith(_SAYS_AGAIN):
+        return 2
     if _NONE_WRONG.search(line) is not None:
         return 1 if shouted else 0
     return 4 if shouted else 2

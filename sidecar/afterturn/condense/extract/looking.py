@@ -10,8 +10,8 @@ from afterturn.condense.extract.sight import Sight
 def look(view: Sight, digest: Digest, shape: str = "") -> None:
     """Read the output with the lens of its shape, or of the given one."""
     shape = shape or shape_of(view.text)
-    if shape == "numbered":
-        view, shape = _without_numbers(view)
+    if shape in ("numbered", "table"):
+        view, shape = _without_numbers(view, shape)
     if shape == "json":
         value = data.decode(view.text)
         if value is None:
@@ -26,17 +26,16 @@ def look(view: Sight, digest: Digest, shape: str = "") -> None:
         _LENSES.get(shape, plain.read)(view, digest)
 
 
-def _without_numbers(view: Sight) -> tuple[Sight, str]:
+def _without_numbers(view: Sight, shape: str) -> tuple[Sight, str]:
     """A numbered view of data is read as the data; of anything else, as numbered text."""
-    pairs, _ = code.split_numbers(view.lines.all)
-    first = next((text.strip() for _, text in pairs if text.strip()), "")
-    if first[:1] not in ("{", "["):
+    pairs, numbered = code.split_numbers(view.lines.all)
+    if not numbered:
+        return view, shape
+    text = "\n".join(text for _, text in pairs).strip()
+    found = shape if shape == "table" else shape_of(text)
+    if found not in ("json", "jsonl", "table") or (found == "json" and data.decode(text) is None):
         return view, "numbered"
-    text = "\n".join(text for _, text in pairs)
-    shape = shape_of(text)
-    if shape not in ("json", "jsonl") or (shape == "json" and data.decode(text) is None):
-        return view, "numbered"
-    return Sight(view.call, Lines(text), view.wanted, view.known, text), shape
+    return Sight(view.call, Lines(text), view.wanted, view.known, text), found
 
 
 _LENSES = {

@@ -10,7 +10,7 @@ from afterturn.text import cut_words
 _LINE_CHARS = 220
 # Two messages alike in so many chars are one: terminals wrap the rest of a long one at different places.
 _SHAPE_CHARS = 48
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d{4,}")
 _HEX = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b")
 # `path:1:2: `, `path(1,2): ` before a message: the places group says where, the message says what.
 _LOCATED = re.compile(r"^(?:[^\s:(]{1,240}?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))):?\s+(?:-\s+)?(?=\S)")
@@ -66,6 +66,7 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
     what they quote are one, with the other quotes after it.
     """
     found: dict[str, Message] = {}
+    last: Message | None = None
     raised = exception_lines(lines)
     for index in sorted({*lines.hot(), *raised}):
         line = lines.all[index].strip()
@@ -74,16 +75,20 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
             continue
         text = cut_words(_message(line), _LINE_CHARS)
         if is_instruction(text):
+            if weight < 4:
+                continue
             text = quoted(text, _LINE_CHARS)
         shape = _DIGITS.sub("0", _HEX.sub("", _QUOTED.sub("", text)))[:_SHAPE_CHARS]
         if shape in found:
             found[shape].add(text)
         else:
             found[shape] = Message(weight, text)
+        if weight > 1:
+            last = found[shape] if found[shape].text == text else Message(weight, text)
     messages = list(found.values())
     # Of equals the last one comes first: of a chain of failures it names the cause that stopped the run.
-    if messages and messages[-1].weight == 4:
-        messages.insert(0, messages.pop())
+    if messages and last is not None and last.weight == 4:
+        messages = [last, *(message for message in messages if message.text != last.text)]
     messages.sort(key=lambda message: -message.weight)
     return messages
 

@@ -9,7 +9,7 @@ _PY_FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
 _CODE_SUFFIX = frozenset("ts tsx js jsx mjs cs vb fs c cc cpp cxx h hpp py java kt go rs rb php swift scala pas vue".split())
-_VENDORED = re.compile(r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include)/|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/")
+_VENDORED = re.compile(r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include|bin)/|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/")
 _MAX_PLACES = 400
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.hot import Lines, error_weight, is_total
-from afterturn.condense.extract.messages import error_lines
+from afterturn.condense.extract.messages import error_lines, exception_lines
 from afterturn.condense.extract.places import is_vendored, places_in
 
 # One test's failure, in the spelling of its runner.
@@ -51,20 +51,29 @@ def failed_tests(lines: Lines, sums: Sequence[str]) -> list[str]:
                 found.setdefault(name.rstrip())
         if len(found) >= 60:
             break
-    return list(found)
+    # Runners print a bare name as they go and the full one with the failure.
+    full = {name.rpartition(":")[2] for name in found if ":" in name}
+    return [name for name in found if name not in full]
 
 
 def problem_places(lines: Lines) -> list[str]:
-    """`file:line` of errors first, then of any other line worth reading, grouped by file, installed files last."""
-    near = places_in("\n".join(lines.all[index] for index in lines.hot() if error_weight(lines.all[index]) >= 2))
-    every = places_in("\n".join(lines.all))
-    for path, place in every.items():
-        if path in near:
+    """`file:line` of errors first, then of any other line worth reading, grouped by file, installed files last.
+
+    To the lines of errors belong the innermost frames of tracebacks, even in installed files.
+    """
+    raised = exception_lines(lines)
+    frames = [lines.all[at] for end in sorted(raised) for at in range(max(0, end - 4), end) if 'File "' in lines.all[at]]
+    hot = [lines.all[index] for index in lines.hot() if error_weight(lines.all[index]) >= 2]
+    near = places_in("\n".join([*hot[:1], *hot[-1:], *hot, *frames]))
+    for path, place in places_in("\n".join(lines.all)).items():
+        if path not in near:
+            near[path] = place
+        elif not is_vendored(path):
             near[path].joined.update(place.joined)
             near[path].lines.update(place.lines)
-        else:
-            near[path] = place
-    return [near[path].written() for path in sorted(near, key=is_vendored)]
+    own = [path for path in near if not is_vendored(path)]
+    innermost = [path for path in places_in("\n".join(frames)) if path not in own]
+    return [near[path].written() for path in dict.fromkeys([*own[:1], *innermost[:1], *own, *near])]
 
 
 def add_problems(lines: Lines, digest: Digest) -> None:

@@ -16,11 +16,9 @@ REF_CHARS = 60
 _BIG = 3200
 _SUBJECT_CHARS = 150
 _LONGEST_PATH = 240
-# Quotation marks that are not apostrophes inside a word.
-_SINGLE = re.compile(r"(?<!\w)'|'(?!\w)")
+_MARK = re.compile(r"[\"`']")
 
 
-_QUOTED_CHAR = re.compile(r"(['\"`])(\S)\1")
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -34,12 +32,12 @@ def room_for(chars: int, problems: int = 0) -> Room:
     """The budget for a result of `chars` chars (evaluation.md, 'kept size': 10 % of big batches, refs included).
 
     Batches below 3,200 chars cost a context little, so what is that small may keep more of itself. `problems`: how
-    much it reports, see `Digest`. Each of the first five is worth 0.7 percent more for facts, each after that 1.2.
+    much it reports, see `Digest`. Each of the first five is worth 0.6 percent more for facts, each after that 1.2.
     """
     small = max(0, min(_BIG - chars, _BIG // 3)) * 3  # 3200 up to 2,133 chars, 0 from 3,200 chars on
-    least = 200 + 160 * small // _BIG
+    least = 200 + 350 * small // _BIG
     total = min(max(chars * 8 // 100 - REF_CHARS, min(chars * 55 // 100, least), 40), 2600)
-    share = 70 + 7 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
+    share = 68 + 6 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
     share += max(0, 450 - share) * small // _BIG
     return Room(total, max(total, min(chars * share // 1000, 3600)))
 
@@ -73,7 +71,7 @@ def _first_line(call: Call, digest: Digest, total: int) -> str:
     separator = " -> "
     for phrase in digest.outcome:
         text = plain(phrase)
-        if text and len(text) <= 160 and (separator == " -> " or len(line) + len(text) <= max(total, len(line) + 30)):
+        if text and len(text) <= _LONGEST_PATH and (separator == " -> " or len(line) + len(text) <= max(total, len(line) + 30)):
             line += separator + text
             separator = "; "
     return line
@@ -143,18 +141,24 @@ def _whole_words(text: str, limit: int) -> str:
 
 
 def _balanced(text: str) -> str:
-    """`text` without a quotation mark that has no partner: it would pair up with one of the next piece.
+    """`text` without quotation marks that have no partner, or hardly anything between them and it.
 
-    Marks around a single char go too: they are the ones that a reader of quotations pairs up wrongly.
+    Either would pair up with a mark of the next piece, and make words of ours look like a quotation.
     """
-    text = _QUOTED_CHAR.sub(r"\2", text)
-    for mark in ('"', "`"):
-        if text.count(mark) % 2:
-            head, _, tail = text.rpartition(mark)
-            text = head + tail
-    if "'" in text:
-        singles = list(_SINGLE.finditer(text))
-        if len(singles) % 2:
-            last = singles[-1].start()
-            text = text[:last] + text[last + 1 :]
+    drop: list[int] = []
+    end = 0
+    for match in _MARK.finditer(text):
+        at, mark = match.start(), match[0]
+        if at < end or (mark == "'" and at and text[at - 1].isalnum()):
+            continue
+        close = text.find(mark, at + 1)
+        while mark == "'" and 0 <= close < len(text) - 1 and text[close + 1].isalnum():
+            close = text.find(mark, close + 1)
+        if close - at < 4:
+            drop.append(at)
+            if close > 0:
+                drop.append(close)
+        end = max(close, at) + 1
+    for at in reversed(drop):
+        text = text[:at] + text[at + 1 :]
     return text

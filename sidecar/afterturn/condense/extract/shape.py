@@ -7,6 +7,7 @@ from afterturn.condense.extract.lenses.code import split_numbers
 _HIT = re.compile(r"[\w./\\@+~ -]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
 _PATH = re.compile(r"\s*[\w.@+~/\\()\[\]{} -]*[/.][\w.@+~()\[\]-]+/?$")
 _MARKDOWN = re.compile(r"^#{1,4} \S", re.MULTILINE)
+_ITEM = re.compile(r"\s*(?:[-*\u2022]|\d+\.) .*`")
 _CODE = re.compile(
     r"(?:import|from|export|def|class|function|fn|pub|use|package|public|private|static|const|let|var|#include|#define|struct|return"
     r"|defmodule|namespace|@\w+|if \(|for \(|\}|\{|//|/\*|#(?:if|end|else))"
@@ -31,6 +32,8 @@ def shape_of_file(path: str, text: str) -> str:
         return "markdown"
     if suffix in _PAGES:
         return "html"
+    if suffix in ("csv", "tsv"):
+        return "table"
     found = shape_of(text)
     return "code" if found in ("plain", "hits", "paths") else found
 
@@ -62,7 +65,7 @@ def _by_lines(text: str, lines: list[str]) -> str:
         return "table"
     if sum(_CODE.match(line.lstrip()[:40]) is not None for line in lines) * 10 >= many * 3:
         return "code"
-    if _MARKDOWN.search(text[:20_000]) is not None:
+    if _MARKDOWN.search(text[:20_000]) is not None or sum(_ITEM.match(line) is not None for line in lines) * 4 >= many:
         return "markdown"
     return "plain"
 

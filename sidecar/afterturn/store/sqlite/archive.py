@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -25,6 +25,7 @@ from afterturn.store.sqlite.scopes import (
 )
 from afterturn.store.sqlite.turns import log_turn, phase_of
 from afterturn.store.sqlite.values import (
+    COMPRESSED_FROM_BYTES,
     decoded,
     decoded_or_none,
     encoded,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from afterturn.store.sqlite.activity import Activity
     from afterturn.store.sqlite.engine import Engine
 
-SEALED_AT_ONCE_CHARS = 65_536
-"""More text than this is packed in a worker thread; less takes the loop well under a millisecond."""
+SEALED_AT_ONCE_CHARS = COMPRESSED_FROM_BYTES
+"""More text than this is packed in a worker thread: compressing, and loading the compressor, takes milliseconds."""
 
 _STORED = (
     "r.ref, r.identity, r.dedup, b.data, r.args, r.images, r.call_id, r.tool, r.is_error, r.status, r.turn_index, r.at,"
@@ -70,7 +71,7 @@ class SqliteArchive:
     async def take_in(self, session_id: str, intake: Intake, *, now_ms: int) -> Taken:
         """Archive calls and log a turn in one durable transaction. Raises StoreUnavailable."""
         chars = sum(len(call.text) + len(call.args) + len(call.content or "") for call in intake.calls)
-        if chars <= SEALED_AT_ONCE_CHARS:
+        if chars < SEALED_AT_ONCE_CHARS:
             sealed = _seal_all(intake.calls)
         else:
             sealed = await asyncio.get_running_loop().run_in_executor(None, _seal_all, intake.calls)
@@ -106,9 +107,7 @@ def _seal_all(calls: Sequence[NewCall]) -> list[_Sealed]:
     ]
 
 
-def _take_in(
-    connection: Connection, session_id: str, intake: Intake, sealed: Sequence[_Sealed], now_ms: int
-) -> Taken:
+def _take_in(connection: Connection, session_id: str, intake: Intake, sealed: Sequence[_Sealed], now_ms: int) -> Taken:
     row = open_session(connection, session_id, now_ms)
     scopes = view_of(connection, row)
     last_ref = row.last_ref
@@ -241,8 +240,10 @@ def _find(connection: Connection, row: SessionRow, scopes: list[Scope], query: R
     calls = calls or _by_call_id(connection, scopes, query.raw, None)
     if calls:
         return Found(calls=calls)
-    expired = (query.short is not None and 0 < query.short <= row.last_ref) or (
-        query.block is not None and 0 < query.block <= row.last_block
+    expired = (
+        0 < (query.short or 0) <= row.last_ref
+        or 0 < (query.block or 0) <= row.last_block
+        or _has_call_id(connection, scopes, query.raw if query.call_id is None else query.call_id)
     )
     known = block_numbers(connection, scopes) if query.block is not None else _ref_numbers(connection, scopes)
     return Found(expired=expired, known=known)
@@ -260,15 +261,21 @@ def _by_call_id(connection: Connection, scopes: list[Scope], call_id: str, at: i
     found: list[StoredCall] = []
     for scope in reversed(scopes):
         rows = connection.execute(
-            f"SELECT {_STORED} AND r.call_id = ? AND r.ref <= ? AND (?3 IS NULL OR r.at = ?3) ORDER BY r.ref".replace(
-                "r.session = ?", "r.session = ?4"
-            )
-            if False
-            else f"SELECT {_STORED} AND r.call_id = ? AND r.ref <= ? AND r.at IS coalesce(?, r.at) ORDER BY r.ref",
+            f"SELECT {_STORED} AND r.call_id = ? AND r.ref <= ? AND r.at IS coalesce(?, r.at) ORDER BY r.ref",
             (scope.session, encoded(call_id), scope.ref_top, at),
-        )
-        found += [_stored(connection, scopes, scope, row) for row in rows.fetchall()]
+        ).fetchall()
+        found += [_stored(connection, scopes, scope, row) for row in rows]
     return found
+
+
+def _has_call_id(connection: Connection, scopes: list[Scope], call_id: str) -> bool:
+    return any(
+        connection.execute(
+            "SELECT 1 FROM results WHERE session = ? AND call_id = ? AND ref <= ? LIMIT 1",
+            (scope.session, encoded(call_id), scope.ref_top),
+        ).fetchone()
+        for scope in scopes
+    )
 
 
 def _load(connection: Connection, session_id: str, refs: Sequence[int]) -> list[StoredCall]:
@@ -293,9 +300,7 @@ def _ref_numbers(connection: Connection, scopes: list[Scope]) -> tuple[int, int]
     return None if low is None or high is None else (low, high)
 
 
-def _stored(
-    connection: Connection, scopes: list[Scope], scope: Scope, row: tuple[int, bytes, bytes, bytes, *tuple[bytes, ...]]
-) -> StoredCall:
+def _stored(connection: Connection, scopes: list[Scope], scope: Scope, row: tuple[Any, ...]) -> StoredCall:
     ref, identity, dedup, text, args, images, call_id, tool, is_error, status, turn_index, at, entry_id, lossy = row
     return StoredCall(
         session_id=decoded(scope.id),

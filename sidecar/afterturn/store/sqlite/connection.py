@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -67,7 +66,7 @@ def begin_write(connection: Connection, *, wait_ms: int) -> None:
 def file_identity(path: Path) -> tuple[int, int] | None:
     """Which file stands at the path now; None if there is none."""
     try:
-        found = os.stat(path)
+        found = path.stat()
     except OSError:
         return None
     return found.st_dev, found.st_ino
@@ -77,6 +76,15 @@ def truncate_wal(connection: Connection) -> bool:
     """Bring everything into the database file and empty the log; False if somebody was in the way."""
     row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return row[0] == 0
+
+
+def empty_wal(connection: Connection, *, wait_ms: int) -> None:
+    """`truncate_wal`, again and again while somebody is in the way. Raises sqlite3.Error, StoreUnavailable."""
+    give_up_at = time.monotonic() + wait_ms / 1000
+    while not patiently(lambda: truncate_wal(connection), wait_ms=wait_ms):
+        if time.monotonic() >= give_up_at:
+            raise StoreUnavailable("The store's log cannot be emptied: another process reads it", retryable=True)
+        time.sleep(random() * JITTER_SECONDS)
 
 
 def _connect(path: Path, mode: str) -> Connection:
@@ -97,10 +105,10 @@ def _check_application(connection: Connection, path: Path) -> None:
 
     number, has_tables = patiently(look, wait_ms=5000)
     if number != APPLICATION_ID and (number != 0 or has_tables):
-        raise StoreUnavailable(f"{path} is a database, but not a store of afterturn; it is left as it is", retryable=False)
+        raise StoreUnavailable(f"{path} is a database, but no store of afterturn; it is left as it is", retryable=False)
 
 
 def _use_wal(connection: Connection, path: Path) -> None:
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
-        raise StoreUnavailable(f"The store {path} is on a file system that cannot hold a write-ahead log", retryable=False)
+        raise StoreUnavailable(f"The store {path} is on a file system that takes no write-ahead log", retryable=False)

@@ -34,7 +34,7 @@ class Job:
 
 
 class Wakeups:
-    """Hands finished jobs to their event loops; what finishes while a loop has yet to wake goes with the same wake-up."""
+    """Hands finished jobs to their event loops; what finishes before a loop has woken goes with the same wake-up."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

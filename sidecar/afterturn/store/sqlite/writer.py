@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from sqlite3 import Connection, Error
 
@@ -192,10 +193,8 @@ class Writer:
             self._housekeeper.stop()
             self._housekeeper = None
         if self._connection is not None:
-            try:
+            with suppress(Error):  # nothing can be done for it, and nothing depends on it
                 self._connection.close()
-            except Error:
-                pass  # noqa: SIM105 - nothing can be done for it, and nothing depends on it
             self._connection = None
         self._file.opened = None
 

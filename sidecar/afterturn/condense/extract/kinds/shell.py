@@ -4,7 +4,7 @@ from afterturn.condense.extract.call import COMMAND, Call
 from afterturn.condense.extract.command import main_pipelines
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.hot import Lines, error_weight
-from afterturn.condense.extract.lenses import vcs
+from afterturn.condense.extract.lenses import packages, vcs
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
@@ -45,6 +45,8 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         of_problems, digest.facts = digest.facts, []
         vcs.read(view, digest)
         digest.facts.extend(of_problems)
+    if "packages" in shapes:
+        packages.read(view, digest)
     _look(view, digest, shape)
     return digest
 
@@ -87,6 +89,8 @@ def _program_shape(words: list[str]) -> str:
         if verb == "log" and any(word in ("-p", "--patch") for word in words):
             return "diff"
         return _GIT_SHAPES.get(verb, "git" if verb in _GIT_FACTS else "")
+    if program in packages.PROGRAMS and any(word in packages.VERBS for word in words[1:4]):
+        return "packages"
     if program == "sed" and any(word.startswith("-i") for word in words):
         return ""
     if program == "cat" and any(word.startswith((">", "<<")) for word in words):

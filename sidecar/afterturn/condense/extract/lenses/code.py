@@ -42,6 +42,7 @@ _IMPORT = re.compile(
     r"|(?:from|import|use|alias|using|package)\s+([A-Za-z_][\w.:]*(?:::\{|\.\{)?)"
 )
 _IMPORT_WORDS = frozenset("import from use require alias #include include using } const var package @import extern".split())
+_ACCESS = frozenset("public private protected static async override".split())
 _NOT_IMPORTS = frozenset("namespace static strict the a it this type std".split())
 _NOT_METHODS = frozenset("if for while switch catch return function with else elif do await super case when match new throw async sizeof defined __attribute__ __declspec".split())
 _HEADING = re.compile(r"#{1,6}\s+(\S.{0,120})")
@@ -128,7 +129,7 @@ def _read_function(outline: Outline, number: str, text: str, word: str, indent: 
     """A function without a keyword before it: at the left edge as in C, or a method whose body opens on its line."""
     if indent == 0 and text.endswith((";", ")", "{", ",", "(")):
         match = _C_FUNCTION.match(text)
-    elif text.endswith("{") and not text.endswith(("({", "=> {", ", {")):
+    elif text.endswith("{") and not text.endswith(("({", "=> {", ", {")) or text.endswith("(") and word in _ACCESS:
         match = _METHOD.match(text)
     else:
         return

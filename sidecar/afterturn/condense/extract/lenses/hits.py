@@ -3,10 +3,11 @@
 import re
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.lenses import plain
+from afterturn.condense.extract.lenses import code, plain
 from afterturn.condense.extract.names import rank_names
 from afterturn.condense.extract.places import spans
 from afterturn.condense.extract.safe import is_instruction
+from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import Sight
 from afterturn.text import cut_words
 
@@ -74,7 +75,7 @@ def read(view: Sight, digest: Digest) -> None:
     if len(hits.bare) * 2 < count:
         hits.bare = {}
     if not hits.files and not hits.bare:
-        plain.read(view, digest)
+        (code if shape_of(view.text) == "code" else plain).read(view, digest)
         return
     digest.outcome.append(f"({count} lines)")
     places = [_written(path, list(numbers), path in hits.joined) for path, numbers in hits.files.items()]

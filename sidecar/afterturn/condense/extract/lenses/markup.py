@@ -16,6 +16,8 @@ _URL = re.compile(r"https?://[^\s\"'<>)\]}`,|]{4,300}")
 _HEADING = re.compile(r"^ {0,3}#{1,6} +(\S.{0,160})", re.MULTILINE)
 _BOLD = re.compile(r"^\s*(?:[-*] |\d+\. )?\*\*([^*\n]{3,100})\*\*", re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]{3,100})`")
+# Issue numbers and versions.
+_REFERENCE = re.compile(r"#\d{2,6}\b|\bv?\d+\.\d+\.\d+\b")
 _MAX_CHARS = 300_000
 
 
@@ -31,7 +33,7 @@ def read(view: Sight, digest: Digest) -> None:
     else:
         lines = [line for line in first_lines(view.lines.all, 3) if says_something(line)]
         digest.names.append(Group("begins", [cut_words(line, 160) for line in lines], " | ", share=40, cut=True))
-    code = _clean_all(_CODE.findall(text))
+    code = sorted(_clean_all(_CODE.findall(text)), key=lambda word: "/" not in word)
     if code:
         digest.names.append(Group("code", code, share=50))
     if urls:
@@ -39,6 +41,9 @@ def read(view: Sight, digest: Digest) -> None:
     paths = [path for path in paths_in(view.lines.all[:3000]) if not any(path in url for url in urls)]
     if paths:
         digest.names.append(Group("paths", paths[:100], share=50))
+    numbers = list(dict.fromkeys(_REFERENCE.findall(text)))
+    if numbers:
+        digest.names.append(Group("", numbers, " ", share=25))
     names = rank_names(text, wanted=view.wanted, known=view.known)
     if names:
         digest.names.append(Group("names", names, " ", share=80))

@@ -40,7 +40,7 @@ def read(view: Sight, digest: Digest) -> None:
     digest.outcome.append(f"({len(entries)} lines)")
     order = {entry: at for at, entry in enumerate(entries)}
     best = sorted(entries, key=lambda entry: (not _is_wanted(entry, view.wanted), _VENDORED.search(entry) is not None, order[entry]))
-    digest.names.append(Group("", best, share=70))
+    digest.facts.append(Group("", best, share=80))
     others = list(dict.fromkeys(entry.rstrip("/").rpartition("/")[2] for entry in best if "/" in entry.rstrip("/")))
     if others:
         digest.names.append(Group("also", others[::-1] if len(others) < 4 else others[len(others) // 8 :], " "))

@@ -2,8 +2,9 @@
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import paths_in, rank_names
+from afterturn.condense.extract.places import is_vendored
 from afterturn.condense.extract.sight import Sight
-from afterturn.condense.extract.tail import first_lines, last_lines
+from afterturn.condense.extract.tail import last_lines
 from afterturn.text import cut_words
 
 
@@ -11,11 +12,10 @@ def read(view: Sight, digest: Digest) -> None:
     lines = view.lines.all
     digest.outcome.append(f"({len(lines)} lines)")
     ends = last_lines(lines)
-    starts = [line for line in first_lines(lines, 1) if line not in ends]
     if ends:
-        digest.names.append(Group("ends", [cut_words(line, 160) for line in reversed(ends)], " | ", share=45, order=[*range(len(ends), 0, -1)], cut=True))
-    if starts:
-        digest.names.append(Group("begins", [cut_words(line, 120) for line in starts], " | ", share=40, cut=True))
+        order = [*range(len(ends), 0, -1)]
+        shown = [cut_words(line, 160) for line in reversed(ends)]
+        digest.names.append(Group("ends", shown, " | ", share=35, order=order, cut=True))
     add_names(view, digest, lines)
 
 
@@ -23,11 +23,11 @@ def add_names(view: Sight, digest: Digest, lines: list[str]) -> None:
     """Paths and identifiers of `lines`, the most useful first."""
     paths = [path for path in paths_in(lines[:3000]) if path not in view.known]
     if paths:
-        digest.names.append(Group("paths", _by_use(paths, view.wanted)[:200], share=60))
+        digest.names.append(Group("paths", _by_use(paths, view.wanted)[:200], share=50))
     names = rank_names("\n".join(lines), wanted=view.wanted, known=view.known)
     if names:
         digest.names.append(Group("names", names, " "))
 
 
 def _by_use(paths: list[str], wanted: frozenset[str]) -> list[str]:
-    return sorted(paths, key=lambda path: path.rpartition("/")[2].partition(".")[0] not in wanted)
+    return sorted(paths, key=lambda path: (path.rpartition("/")[2].partition(".")[0] not in wanted, is_vendored(path)))

@@ -1,0 +1,76 @@
+"""Raw output past its time, in small steps (store.md, 'Blobs').
+
+What was archived in a session is kept for the retention time after the session's last activity. Then text, args
+and images go; the refs stay known, so that they answer "expired", and so do frozen results, which are the same for
+ever and hold no raw output. The same call sent again is whole again, under the ref it had.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from afterturn.store.sqlite.blobs import collect_blobs
+from afterturn.store.sqlite.counters import ERASURES, next_number
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from afterturn.store.sqlite.engine import Engine
+
+DAY_MS = 86_400_000
+STEP_RESULTS = 200
+
+
+class Swept(Struct, frozen=True):
+    """What one step did: how many results expired, and whether there is more to do at once."""
+
+    expired: int
+    more: bool
+
+
+class Retention:
+    """Expires raw output. Several processes may do so at once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def step(self, *, retention_days: int, now_ms: int, limit: int = STEP_RESULTS) -> Swept:
+        """Expire at most `limit` results of one session that is past its time. Raises StoreUnavailable.
+
+        A step is one short transaction; other work goes on between steps.
+        """
+        before = now_ms - retention_days * DAY_MS
+        return await self._engine.write(lambda connection: _step(connection, before, limit), key=self)
+
+
+def _step(connection: Connection, before: int, limit: int) -> Swept:
+    row = connection.execute(
+        "SELECT session FROM sessions WHERE holds_raw = 1 AND active_at < ? ORDER BY active_at LIMIT 1", (before,)
+    ).fetchone()
+    if row is None:
+        return Swept(0, False)
+    session: int = row[0]
+    results = connection.execute(
+        "SELECT result, text, content FROM results WHERE session = ? AND text IS NOT NULL ORDER BY ref LIMIT ?",
+        (session, limit),
+    ).fetchall()
+    connection.executemany(
+        "UPDATE results SET text = NULL, content = NULL, args = NULL, images = NULL WHERE result = ?",
+        [(result,) for result, _, _ in results],
+    )
+    collect_blobs(connection, {blob for _, text, content in results for blob in (text, content) if blob is not None})
+    if len(results) < limit:
+        _finish(connection, session)
+    if results:
+        next_number(connection, ERASURES)
+    return Swept(len(results), True)
+
+
+def _finish(connection: Connection, session: int) -> None:
+    """Nothing raw is left: what waits to be condensed cannot be any more, and attempts at it are over."""
+    connection.execute("UPDATE sessions SET holds_raw = 0 WHERE session = ?", (session,))
+    connection.execute("DELETE FROM call_states WHERE session = ? AND turn IS NOT NULL", (session,))
+    connection.execute("DELETE FROM turns WHERE session = ?", (session,))
+    connection.execute("DELETE FROM attempts WHERE session = ?", (session,))

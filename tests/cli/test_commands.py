@@ -1,0 +1,134 @@
+"""The commands for people, as people run them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.server import Server
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(home: Path, *args: str, stdin: str = "", **env: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "afterturn", *args],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=60,
+        env={**os.environ, "AFTERTURN_HOME": str(home), **env},
+    )
+
+
+def archived(home: Path, text: str) -> None:
+    """A session `demo session` with one archived result."""
+    with Server(home) as server:
+        server.initialize()
+        batch = {"turnIndex": 3, "timestamp": 1, "toolCalls": [{"toolCallId": "c1", "toolName": "bash", "resultText": text}]}
+        server.call("condense/summarize", {"sessionId": "demo session", "batch": batch})
+        server.close_stdin()
+        assert server.wait_exit() == 0
+
+
+def test_help_and_version(tmp_path: Path) -> None:
+    for args in (["--help"], ["-h"], ["demo", "--help"]):
+        done = run(tmp_path, *args)
+        assert done.returncode == 0
+        assert "usage: afterturn" in done.stdout
+    assert "--stdio" in run(tmp_path, "--help").stdout
+    assert run(tmp_path, "--version").stdout.startswith("afterturn 0.")
+
+
+def test_an_unknown_command_is_refused(tmp_path: Path) -> None:
+    done = run(tmp_path, "frobnicate")
+    assert done.returncode == 2
+    assert "frobnicate" in done.stderr
+
+
+@pytest.mark.req("spec.schema-printed")
+def test_schema_prints_what_is_committed(tmp_path: Path) -> None:
+    assert run(tmp_path, "schema").stdout == (ROOT / "spec" / "schema.json").read_text("utf-8")
+    assert run(tmp_path, "schema", "--meta").stdout == (ROOT / "spec" / "meta.json").read_text("utf-8")
+
+
+@pytest.mark.req("install.bare-path")
+def test_doctor_gives_the_absolute_command_and_it_works(tmp_path: Path) -> None:
+    done = run(tmp_path, "doctor", "--json", PATH="/usr/bin:/bin")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert Path(found["command"]).is_absolute()
+    with Server(tmp_path, command=[found["command"], *found["args"]], env={"PATH": "/nowhere"}) as server:
+        server.initialize()
+    assert found["destinations"] == []
+    assert found["settings"]["problems"] == []
+    text = run(tmp_path, "doctor").stdout
+    assert json.dumps(found["command"]) in text
+    assert "nothing leaves this machine" in text
+
+
+def test_doctor_names_bad_settings(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("[condense]\nminBatchChars = 'x'\n")
+    assert "condense.minBatchChars" in run(tmp_path, "doctor").stdout
+    found = json.loads(run(tmp_path, "doctor", "--json").stdout)
+    assert [problem["path"] for problem in found["settings"]["problems"]] == ["condense.minBatchChars"]
+
+
+def test_demo_condenses_and_brings_back(tmp_path: Path) -> None:
+    done = run(tmp_path, "demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert "the same, byte for byte." in done.stdout
+    assert "`t" in done.stdout
+    assert "Summarized tool refs" in done.stdout
+    assert list(tmp_path.iterdir()) == [], "the demo keeps nothing"
+
+
+def test_refs(tmp_path: Path) -> None:
+    text = "".join(f"line {number} 漢字\n" for number in range(500))
+    archived(tmp_path, text)
+    listed = run(tmp_path, "refs", "demo session").stdout
+    assert "t1 " in listed
+    assert "bash" in listed
+    assert f"{len(text):,}" in listed
+    assert run(tmp_path, "refs", "demo session", "t1").stdout == text + "\n"
+    assert "line 77" in run(tmp_path, "refs", "demo session", "t1", "--grep", "line 77").stdout
+    missing = run(tmp_path, "refs", "demo session", "t9")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "t1..t1" in missing.stderr
+    unknown = run(tmp_path, "refs", "other")
+    assert unknown.returncode == 1
+    assert "other" in unknown.stderr
+
+
+def test_wipe(tmp_path: Path) -> None:
+    needle = "find-this-needle"
+    archived(tmp_path, f"{needle} " * 400)
+    (tmp_path / "settings.toml").write_text("")
+    refused = run(tmp_path, "wipe")
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
+    done = run(tmp_path, "wipe", "--yes")
+    assert done.returncode == 0
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["settings.toml"]
+    assert run(tmp_path, "refs", "demo session").returncode == 1
+    again = run(tmp_path, "wipe", "--yes")
+    assert again.returncode == 0
+
+
+def test_output_survives_any_locale_and_a_closed_pipe(tmp_path: Path) -> None:
+    done = run(tmp_path, "demo", LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    piped = subprocess.run(
+        ["sh", "-c", f"'{sys.executable}' -I -m afterturn schema | head -c 10"],
+        capture_output=True,
+        timeout=30,
+        env={**os.environ, "AFTERTURN_HOME": str(tmp_path)},
+    )
+    assert len(piped.stdout) == 10
+    assert b"Traceback" not in piped.stderr

@@ -1,0 +1,125 @@
+"""status, settings and store trouble as a client meets them, over real pipes."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.server import Server
+
+
+@pytest.mark.req("status.shape")
+@pytest.mark.req("status.destinations")
+@pytest.mark.req("status.loaded-modules")
+def test_status(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize()
+        status = server.call("afterturn/status", {})
+        assert set(status) == {
+            "version", "protocolVersion", "process", "providers", "destinations", "store", "queue", "usage", "settingsProblems",
+        }  # fmt: skip
+        assert status["store"]["backend"] == "sqlite"
+        assert status["store"]["path"].startswith(str(tmp_path))
+        assert status["store"]["bytes"] is None, "nothing was stored, so there is no file"
+        server.call("session/open", {"sessionId": "s"})
+        assert server.call("afterturn/status")["store"]["bytes"] > 0
+
+
+@pytest.mark.req("status.destinations")
+def test_a_host_that_samples_is_a_destination(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities={"experimental": {"afterturn": {"sampling": True}}})
+        assert server.call("afterturn/status")["destinations"] == ["host: sampling/createMessage"]
+        server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": {"models": {"provider": "none"}}}})
+        assert server.call("afterturn/status")["destinations"] == []
+
+
+@pytest.mark.req("lifecycle.bad-settings")
+@pytest.mark.req("status.settings-problems")
+@pytest.mark.req("lifecycle.configuration")
+def test_a_bad_setting_is_reported_once_and_in_status(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("[condense]\nminBatchChars = 'x'\n")
+    with Server(tmp_path, env={"AFTERTURN_SETTINGS": json.dumps({"recap": {"auto": 3}})}) as server:
+        server.initialize(initializationOptions={"store": {"retentionDays": 0}})
+        told = [server.event("window/logMessage") for _ in range(3)]
+        assert {entry["type"] for entry in told} == {2}
+        for path in ("condense.minBatchChars", "recap.auto", "store.retentionDays"):
+            assert any(path in entry["message"] for entry in told)
+        problems = server.call("afterturn/status")["settingsProblems"]
+        assert [problem["path"] for problem in problems] == ["condense.minBatchChars", "recap.auto", "store.retentionDays"]
+        server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": {"condense": {"fallback": "x"}}}})
+        assert "condense.fallback" in server.event("window/logMessage")["message"]
+        assert len(server.call("afterturn/status")["settingsProblems"]) == 4
+        assert server.inbox == []
+
+
+def test_the_protocol_is_silent_about_odd_configuration(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(initializationOptions=None)
+        for settings in (None, [], {}, {"afterturn": None}, {"other": 1}, {"afterturn": []}):
+            server.notify("workspace/didChangeConfiguration", {"settings": settings})
+        assert server.call("afterturn/status")["settingsProblems"] == []
+        assert server.inbox == []
+
+
+@pytest.mark.req("errors.store-unavailable")
+def test_without_a_store_the_rest_goes_on(tmp_path: Path) -> None:
+    """A damaged file: one clear error, and what needs no store works."""
+    home = tmp_path / "home"
+    with Server(home) as server:
+        server.initialize()
+        server.call("session/open", {"sessionId": "s"})
+        path = Path(server.call("afterturn/status")["store"]["path"])
+        server.close_stdin()
+        assert server.wait_exit() == 0
+    path.write_bytes(b"this was a database once" * 1000)
+    for side in ("-wal", "-shm"):
+        Path(f"{path}{side}").unlink(missing_ok=True)
+    with Server(home) as server:
+        server.initialize()
+        error = server.ask("session/open", {"sessionId": "s"})["error"]
+        assert error["code"] == -32803
+        assert (error["data"]["kind"], error["data"]["retryable"]) == ("store_unavailable", False)
+        status = server.call("afterturn/status")
+        assert status["store"]["problem"]
+        assert server.ask("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["error"]["data"]["kind"] == "store_unavailable"
+        assert "Traceback" not in server.stderr
+        server.close_stdin()
+        assert server.wait_exit() == 0
+    assert path.read_bytes().startswith(b"this was a database once")
+
+
+def test_every_file_is_private(tmp_path: Path) -> None:
+    """Case S08, with the most careless umask there is."""
+    import os
+
+    home = tmp_path / "home"
+    old = os.umask(0)
+    try:
+        with Server(home) as server:
+            server.initialize()
+            batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": "c", "toolName": "t", "resultText": "x" * 9000}]}
+            server.call("condense/summarize", {"sessionId": "s", "batch": batch})
+            modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [home, *home.rglob("*")]}
+            server.close_stdin()
+            server.wait_exit()
+    finally:
+        os.umask(old)
+    assert len(modes) > 1
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+@pytest.mark.req("transport.stderr-is-for-people")
+def test_logs_hold_no_bodies(tmp_path: Path) -> None:
+    with Server(tmp_path, "--log-level=debug") as server:
+        server.initialize()
+        secret = "AKIA" + "ABCDEFGHIJKLMNOP"
+        batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": secret, "toolName": secret, "resultText": secret * 200}]}
+        server.call("condense/summarize", {"sessionId": secret, "batch": batch})
+        server.ask("condense/summarize", {"sessionId": secret, "batch": {"toolCalls": secret}})
+        server.send_bytes(b"Content-Length: 30\r\n\r\n" + secret.encode() + b"{         ")
+        server.close_stdin()
+        server.wait_exit()
+        assert secret not in server.stderr
