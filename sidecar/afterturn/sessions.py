@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
+from msgspec import Struct
 
 from afterturn.clock import Clock
 from afterturn_protocol.session import (
@@ -29,6 +30,14 @@ AfterReply = Callable[[Callable[[], None]], None]
 """Runs what it is given once the answer is on its way."""
 
 
+class _Opened(Struct, frozen=True):
+    """With what a session was opened last, and what opening it so again is answered."""
+
+    project: str | None
+    parent_session_id: str | None
+    again: SessionOpenResult
+
+
 class Sessions:
     """Opens and forgets sessions. What was opened on this connection is answered from memory.
 
@@ -44,30 +53,30 @@ class Sessions:
         self._store = store
         self._resume = resume
         self._clock = clock
-        self._opened: dict[str, tuple[str | None, str | None]] = {}
+        self._opened: dict[str, _Opened] = {}
 
     def open(
         self, params: SessionOpenParams, after_reply: AfterReply
     ) -> SessionOpenResult | Coroutine[Any, Any, SessionOpenResult]:
         """Open a session, or open it again. Raises StoreError."""
-        facts = (params.project, params.parent_session_id)
-        if self._opened.get(params.session_id) == facts:
-            return SessionOpenResult(session_id=params.session_id, known=True)
-        return self._open_in_store(params, facts, after_reply)
+        opened = self._opened.get(params.session_id)
+        if opened and opened.project == params.project and opened.parent_session_id == params.parent_session_id:
+            return opened.again
+        return self._open_in_store(params, after_reply)
 
-    async def _open_in_store(
-        self, params: SessionOpenParams, facts: tuple[str | None, str | None], after_reply: AfterReply
-    ) -> SessionOpenResult:
+    async def _open_in_store(self, params: SessionOpenParams, after_reply: AfterReply) -> SessionOpenResult:
+        session_id = params.session_id
         known = await self._store().open(
-            params.session_id,
+            session_id,
             project=params.project,
             parent_session_id=params.parent_session_id,
             now_ms=self._clock.now_ms(),
         )
-        if known and params.session_id not in self._opened:
-            await self._resume(params.session_id, after_reply)
-        self._opened[params.session_id] = facts
-        return SessionOpenResult(session_id=params.session_id, known=known)
+        if known and session_id not in self._opened:
+            await self._resume(session_id, after_reply)
+        again = SessionOpenResult(session_id=session_id, known=True)
+        self._opened[session_id] = _Opened(params.project, params.parent_session_id, again)
+        return SessionOpenResult(session_id=session_id, known=known)
 
     def changed(self, params: SessionChangedParams) -> None:
         """Something happened in the session. The archive does not depend on it; recaps will."""

@@ -40,6 +40,7 @@ class FakeClock:
 
     def __init__(self) -> None:
         self.ms = 1_700_000_000_000
+        self.slept = asyncio.Event()
 
     def now_ms(self) -> int:
         return self.ms
@@ -49,6 +50,7 @@ class FakeClock:
 
     async def sleep(self, seconds: float) -> None:
         self.ms += int(seconds * 1000)
+        self.slept.set()
         await asyncio.sleep(0)
 
 

@@ -186,20 +186,17 @@ class Condenser:
         needs, batches = self._needs, self._needs.store.batches
         settings = work.settings
         ttl_ms = settings.background_timeout_ms if work.background else settings.total_timeout_ms
-        frozen: FrozenBatch | None = None
-        while wait_ms := await batches.claim(
-            work.session_id,
-            work.batch_key,
-            owner=needs.owner,
-            ttl_ms=ttl_ms + _CLAIM_SPARE_MS,
-            now_ms=needs.clock.now_ms(),
-        ):
-            await needs.clock.sleep(min(wait_ms, _CLAIM_POLL_MS) / 1000)
-            frozen = await batches.find(work.session_id, work.batch_key)
-            if frozen is not None:
-                break
         try:
-            yield frozen
+            while wait_ms := await batches.claim(
+                work.session_id,
+                work.batch_key,
+                owner=needs.owner,
+                ttl_ms=ttl_ms + _CLAIM_SPARE_MS,
+                now_ms=needs.clock.now_ms(),
+            ):
+                await needs.clock.sleep(min(wait_ms, _CLAIM_POLL_MS) / 1000)
+            # Looked up under the claim: before it, another process may have finished at any moment.
+            yield await batches.find(work.session_id, work.batch_key)
         finally:
             with anyio.CancelScope(shield=True):
                 await batches.release(work.session_id, work.batch_key, owner=needs.owner)

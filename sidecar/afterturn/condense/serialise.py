@@ -56,20 +56,20 @@ def record(call: PromptedCall) -> str:
 
 
 def split_records(records: Sequence[str], context_chars: int) -> list[list[str]]:
-    """Records in as few prompts as the cap allows, in order; each prompt holds at least one.
+    """Delimited records in as few prompts as the cap allows, in order; each prompt holds at least one.
 
-    context_chars: what every prompt holds beside its records.
+    context_chars: what every prompt holds beside its records and the line break before each.
     """
     room = max(MAX_PROMPT_TOKENS * CHARS_PER_TOKEN - context_chars, 0)
     parts: list[list[str]] = []
     used = 0
     for text in records:
-        if parts and used + len(text) <= room:
+        if parts and used + len(text) + 1 <= room:
             parts[-1].append(text)
-            used += len(text)
+            used += len(text) + 1
         else:
             parts.append([text])
-            used = len(text)
+            used = len(text) + 1
     return parts
 
 

@@ -85,7 +85,8 @@ class Connection:
         self.state = State.NEW
         self.trace = "off"
         self.congested = False
-        self._framing = framing
+        self._cut = framing.feed
+        self._wrap = framing.wrap
         self._outlet = outlet
         self._send = outlet.write
         self._on_exit = on_exit
@@ -106,7 +107,7 @@ class Connection:
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes from the client."""
-        frames = self._framing.feed(data)
+        frames = self._cut(data)
         if self._backlog:
             self._backlog += frames
         else:
@@ -177,7 +178,7 @@ class Connection:
         """Decode and handle: inline where the handler answers at once and nothing of its session waits."""
         try:
             decoded = route.decode(params)
-            if route.ordered and not self._order.idle(decoded.session_id):
+            if route.ordered and decoded.session_id in self._order:
                 self._start(route, call, self._in_turn(route, decoded, call), decoded)
                 return
             result = route.handle(decoded, call)
@@ -304,15 +305,15 @@ class Connection:
             del self._open[call.id]
             if not self._open:
                 self._idle.set()
-        self._send(self._framing.wrap(body))
+        self._send(self._wrap(body))
         call.replied()
 
     def _reply_error(self, id: int | str | None, error: ErrorObject) -> None:
-        self._send(self._framing.wrap(encode(_Error(id, error))))
+        self._send(self._wrap(encode(_Error(id, error))))
 
     def notify(self, method: str, params: Any) -> None:
         """Send an event. Raises what `encode` raises."""
-        self._send(self._framing.wrap(encode(_Notification(method, params))))
+        self._send(self._wrap(encode(_Notification(method, params))))
 
     def _progress(self, call: Call, value: dict[str, Any]) -> None:
         if call.token is not None and not call.answered and not self.congested:
@@ -343,7 +344,7 @@ class Connection:
         answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         self._asked[id] = answer
         try:
-            self._send(self._framing.wrap(encode(_Request(id, method, params))))
+            self._send(self._wrap(encode(_Request(id, method, params))))
             reply = await asyncio.wait_for(answer, timeout_seconds)
         except TimeoutError:
             self.notify("$/cancelRequest", {"id": id})

@@ -47,14 +47,16 @@ class Ticket:
 
 
 class SessionOrder:
-    """The lines of all sessions. A session in which nothing waits takes no memory."""
+    """The lines of all sessions; `session_id in order` where somebody waits, so that the next one has to wait too.
+
+    A session in which nothing waits takes no memory.
+    """
 
     def __init__(self) -> None:
         self._last: dict[str, Ticket] = {}
 
-    def idle(self, session_id: str) -> bool:
-        """Whether a request of this session may take effect at once."""
-        return session_id not in self._last
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._last
 
     def enter(self, session_id: str) -> Ticket:
         """Take the next place."""

@@ -8,6 +8,9 @@ import os
 import stat
 from pathlib import Path
 
+APPLICATION_ID = 0x41667472
+"""What the header of a database file says when it is a store of ours."""
+
 COMPANIONS = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database file, as suffixes."""
 

@@ -78,7 +78,7 @@ _CHAFF = re.compile(
 # The exit code in other words.
 _SAYS_AGAIN = ("npm error code ", "npm ERR! code ")
 # Code in a traceback, a frame or a listing: it raises errors, but reports none.
-_CODE = re.compile(r">?\s*\d+ [\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\(")
+_CODE = re.compile(r">?\s*\d*\s*(?:\d+\s*)?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\(")
 _QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")
 _TOTAL = re.compile(
     r"\b\d+\s+(?:[a-z]+\s+)?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?|problems?|examples?|assertions?"

@@ -61,7 +61,7 @@ _WRAP_LINE = re.compile(
     r"|no output\))|\[(?:File: |The command completed|Command finished|Current working|Python interpreter|Truncated at)"
     r"|(?:Chunk ID|Wall time|Original token count|Total output lines|Process Group PGID|Background PIDs|Signal|Exit Code|Error"
     r"|Directory): |Exit code:? \d|Command exited with|Process exited with|Here's the result of running|--- FILE CONTENT"
-    r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+|Found \d+ |No (?:files|matches)(?: were)? found"
+    r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+|Found \d+ (?:match|file|result)|No (?:files|matches)(?: were)? found"
 )
 
 

@@ -34,12 +34,17 @@ def room_for(chars: int, problems: int = 0) -> Room:
     Batches below 3,200 chars cost a context little, so what is that small may keep more of itself. `problems`: how
     much it reports, see `Digest`. Each of the first five is worth 0.6 percent more for facts, each after that 1.2.
     """
-    small = max(0, min(_BIG - chars, _BIG // 3)) * 3  # 3200 up to 2,133 chars, 0 from 3,200 chars on
-    least = 200 + 350 * small // _BIG
+    small = _descent(chars, 2100, _BIG)
+    least = 200 + 350 * small // 1000
     total = min(max(chars * 8 // 100 - REF_CHARS, min(chars * 55 // 100, least), 40), 2600)
     share = 68 + 6 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
-    share += max(0, 450 - share) * small // _BIG
+    share += max(0, 500 - share) * _descent(chars, 2100, _BIG * 3 // 2) // 1000
     return Room(total, max(total, min(chars * share // 1000, 3600)))
+
+
+def _descent(value: int, start: int, end: int) -> int:
+    """1000 up to `start`, 0 from `end` on, a straight line between them."""
+    return 1000 * max(0, min(end - value, end - start)) // (end - start)
 
 
 def most_chars(chars: int) -> int:
@@ -56,8 +61,7 @@ def render(call: Call, digest: Digest) -> list[str]:
     facts = page.pack(digest.facts, room.facts - len(lines[0]))
     if facts:
         lines.append("- " + facts)
-    # Facts may take more than the usual total; names then still get a little.
-    names = page.pack(digest.names, max(room.total - len(lines[0]) - len(facts), room.total // 12))
+    names = page.pack(digest.names, room.total - len(lines[0]) - len(facts))
     if names:
         lines.append("- " + names)
     return lines
@@ -154,7 +158,7 @@ def _balanced(text: str) -> str:
         close = text.find(mark, at + 1)
         while mark == "'" and 0 <= close < len(text) - 1 and text[close + 1].isalnum():
             close = text.find(mark, close + 1)
-        if close - at < 4:
+        if close < 0 or (close - at < 4 and (mark != "'" or not text[close - 1].isalnum())):
             drop.append(at)
             if close > 0:
                 drop.append(close)

@@ -35,14 +35,13 @@ def instructions(mark: str) -> str:
 
 
 def material(mark: str, request: str, prose: str, records: list[str]) -> str:
-    """The user message. `request` and `prose` may be empty, and are then left out."""
+    """The user message. `request` and `prose` may be empty, and are then left out; records come delimited."""
     parts: list[str] = []
     if request:
         parts += [_REQUEST, delimited(request, mark)]
     if prose:
         parts += [_PROSE, delimited(prose, mark)]
-    parts += [_CALLS, *(delimited(record, mark) for record in records)]
-    return "\n".join(parts)
+    return "\n".join([*parts, _CALLS, *records])
 
 
 def delimited(text: str, mark: str) -> str:

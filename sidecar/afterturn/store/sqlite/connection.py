@@ -10,12 +10,10 @@ from sqlite3 import Connection, Error, connect
 from typing import TypeVar
 
 from afterturn.store.errors import StoreUnavailable
+from afterturn.store.files import APPLICATION_ID
 from afterturn.store.sqlite.failures import is_waiting
 
 T = TypeVar("T")
-
-APPLICATION_ID = 0x41667472
-"""What the header of our files says they are."""
 
 SLICE_MS = 50
 """How long the library itself waits for a lock; its own back-off grows with the wait and starves writers."""
@@ -104,7 +102,12 @@ def _check_application(connection: Connection, path: Path) -> None:
             connection.execute("COMMIT")
 
     number, has_tables = patiently(look, wait_ms=5000)
-    if number != APPLICATION_ID and (number != 0 or has_tables):
+    if number == APPLICATION_ID:
+        return
+    if number == 0 and not has_tables:
+        # Before the log is switched on, so that it stands in the file itself, where a wipe looks for it.
+        patiently(lambda: connection.execute(f"PRAGMA application_id = {APPLICATION_ID}"), wait_ms=5000)
+    else:
         raise StoreUnavailable(f"{path} is a database, but no store of afterturn; it is left as it is", retryable=False)
 
 

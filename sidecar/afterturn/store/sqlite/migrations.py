@@ -11,7 +11,7 @@ from sqlite3 import Connection, complete_statement
 from msgspec import Struct
 
 from afterturn.store.errors import StoreUnavailable
-from afterturn.store.sqlite.connection import APPLICATION_ID, begin_write, patiently
+from afterturn.store.sqlite.connection import begin_write, patiently
 
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
 
@@ -67,7 +67,8 @@ def _check_history(connection: Connection, migrations: Sequence[Migration], path
             retryable=False,
         )
     if version:
-        for number, checksum in connection.execute("SELECT number, checksum FROM migrations ORDER BY number"):
+        applied: list[tuple[int, str]] = connection.execute("SELECT number, checksum FROM migrations").fetchall()
+        for number, checksum in sorted(applied):
             if number <= version and checksum != migrations[number - 1].checksum:
                 raise StoreUnavailable(
                     f"The store {path} was made by another build of afterturn: its schema {number} is not this one's",
@@ -78,7 +79,6 @@ def _check_history(connection: Connection, migrations: Sequence[Migration], path
 
 def _apply(connection: Connection, migration: Migration) -> None:
     if migration.number == 1:
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(
             "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)"
         )

@@ -44,7 +44,7 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     if "git" in shapes or vcs.finds(view):
         of_problems, digest.facts = digest.facts, []
         vcs.read(view, digest)
-        digest.facts.extend(of_problems)
+        digest.facts = of_problems + digest.facts if failed else digest.facts + of_problems
     if "packages" in shapes:
         packages.read(view, digest)
     _look(view, digest, shape)
