@@ -203,9 +203,10 @@ class Harness:
         )
         arrivals: list[None] = []
         after: list[Callable[[], None]] = []
+        running = set(self._tasks)
         result = await self.service.on_turn_end(params, arrived=lambda: arrivals.append(None), after_reply=after.append)
         assert len(arrivals) == 1
-        assert not self._tasks or not after
+        assert self._tasks <= running, "work began before the answer"
         for effect in after:
             effect()
         return result

@@ -31,6 +31,7 @@ def test_level(tokens: int | None, window: int | None, threshold: float | None, 
     [
         (100_000, 200_000, 0.25, 0.25, "delta"),
         (99_000, 200_000, 0.25, 0.25, None),
+        (70_000, 200_000, 0.1, 0.25, "delta"),
         (100_000, 200_000, None, 0.25, None),
         (None, 200_000, 0.1, 0.25, None),
         (150_000, 1_000_000, 0.25, 0.25, "delta"),

@@ -107,16 +107,12 @@ def _prompts(calls: Sequence[PromptedCall], request: str, prose: str) -> list[_P
     records = [record(call) for call in calls]
     mark = unforgeable_mark([request, prose, *records])
     rules = condense_batch.instructions(mark)
-    return [
-        _Prompt(
-            [
-                PromptMessage("system", rules),
-                PromptMessage("user", condense_batch.material(mark, request, prose, part)),
-            ],
-            len(part),
-        )
-        for part in split_records(records, len(rules) + len(request) + len(prose))
-    ]
+    context = len(rules) + len(condense_batch.material(mark, request, prose, []))
+    prompts: list[_Prompt] = []
+    for part in split_records([condense_batch.delimited(text, mark) for text in records], context):
+        material = condense_batch.material(mark, request, prose, part)
+        prompts.append(_Prompt([PromptMessage("system", rules), PromptMessage("user", material)], len(part)))
+    return prompts
 
 
 async def _complete(completer: Completer, question: Question, prompt: _Prompt, left_ms: int) -> Completion:

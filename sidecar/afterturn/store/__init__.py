@@ -16,9 +16,11 @@ from afterturn.store.errors import StoreUnavailable
 from afterturn.store.paths import StorePlace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from afterturn.store.sqlite.store import SqliteStore
 
-__all__ = ["StorePlace", "StoreUnavailable", "open_store"]
+__all__ = ["StorePlace", "StoreUnavailable", "open_store", "wipe_store"]
 
 
 def open_store(place: StorePlace, *, url: str | None = None) -> SqliteStore:
@@ -33,3 +35,10 @@ def open_store(place: StorePlace, *, url: str | None = None) -> SqliteStore:
     from afterturn.store.sqlite.store import SqliteStore
 
     return SqliteStore(place)
+
+
+def wipe_store(place: StorePlace) -> list[Path]:
+    """Remove a store altogether (`afterturn.store.wiping`). Raises StoreUnavailable for what is no store."""
+    from afterturn.store.wiping import wipe
+
+    return wipe(place)

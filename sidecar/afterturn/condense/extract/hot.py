@@ -72,11 +72,11 @@ _NONE_WRONG = re.compile(
 )
 # True but worth little: what package managers print under every failure.
 _CHAFF = re.compile(
-    r"npm (?:error|ERR!) (?:path|workspace|location|command|A complete|This is|node |npm |cwd|errno|syscall|enoent|Exit status|\s)|npm (?:error|ERR!)\s*$"
+    r"npm (?:error|ERR!) (?:path|location|command|A complete|This is|node |npm |cwd|errno|syscall|enoent|Exit status|\s)|npm (?:error|ERR!)\s*$"
     r"|error Command failed|info Visit|(?:ERRORS?|[Ee]rrors?):? ?$|Traceback \(most recent|The above exception was|During handling of|[.sxFEfX]{5,}"
 )
-# The exit code in other words.
-_SAYS_AGAIN = ("npm error code ", "npm ERR! code ")
+# The exit code in other words, and whose it was.
+_SAYS_AGAIN = ("npm error code ", "npm ERR! code ", "npm error workspace ", "npm ERR! workspace ")
 # Code in a traceback, a frame or a listing: it raises errors, but reports none.
 _CODE = re.compile(r">?\s*\d*\s*(?:\d+\s*)?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\(")
 _QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")

@@ -83,11 +83,11 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
             found[shape].add(text)
         else:
             found[shape] = Message(weight, text)
-        if weight > 1:
+        if weight == 4:
             last = found[shape] if found[shape].text == text else Message(weight, text)
     messages = list(found.values())
     # Of equals the last one comes first: of a chain of failures it names the cause that stopped the run.
-    if messages and last is not None and last.weight == 4:
+    if last is not None:
         messages = [last, *(message for message in messages if message.text != last.text)]
     messages.sort(key=lambda message: -message.weight)
     return messages

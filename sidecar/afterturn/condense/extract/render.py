@@ -36,8 +36,8 @@ def room_for(chars: int, problems: int = 0) -> Room:
     """
     small = _descent(chars, 2100, _BIG)
     least = 200 + 350 * small // 1000
-    total = min(max(chars * 8 // 100 - REF_CHARS, min(chars * 55 // 100, least), 40), 2600)
-    share = 68 + 6 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
+    total = min(max(chars * 86 // 1000 - REF_CHARS, min(chars * 55 // 100, least), 40), 2600)
+    share = 61 + 6 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
     share += max(0, 500 - share) * _descent(chars, 2100, _BIG * 3 // 2) // 1000
     return Room(total, max(total, min(chars * share // 1000, 3600)))
 

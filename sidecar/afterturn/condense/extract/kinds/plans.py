@@ -25,7 +25,8 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         if says:
             digest.facts.append(Group("says", says, " | ", cut=True))
         return digest
-    digest.facts.append(Group("says", first_lines(view.lines.all, 1), cut=True))
+    says = [line.partition(". ")[0] for line in first_lines(view.lines.all, 1)]
+    digest.facts.append(Group("says", says, share=50, cut=True))
     look(view, digest, "markdown")
     return digest
 

@@ -3,7 +3,7 @@
 import re
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import is_common, looks_random, rank_names
+from afterturn.condense.extract.names import MAX_NAME_CHARS, is_common, looks_random, rank_names
 from afterturn.condense.extract.sight import Sight
 
 # `   12→text`, `00012| text`, `12\ttext`, `12: text`, `12:text`, `12-text`: how harnesses and nl, cat -n, grep number lines.
@@ -35,6 +35,9 @@ _TESTS = frozenset(("describe", "it", "test", "context"))
 # A name and an open parenthesis at the left edge, or a method with its body opened on the same line.
 _C_FUNCTION = re.compile(r"[A-Za-z_][\w\s*&:<>,~]{0,120}?[\s*&:~]([A-Za-z_]\w*)\s*\(")
 _METHOD = re.compile(r"(?:(?:public|private|protected|static|async|get|set|override|readonly|\*)\s+){0,3}\*?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]{0,40}>)?\(")
+# Files that the text names in quotes, and options of a command line.
+_PATH_LITERAL = re.compile(r"[\"'`](\.{0,2}/?(?:[\w@-]+/)+[\w.-]+\.\w{1,6})[\"'`]")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*")
 _FIELD = re.compile(r"(?:(?:public|private|protected|static|readonly|export)\s+){0,3}([A-Za-z_$][\w$]*)\??\s*[:=]")
 _IMPORT = re.compile(
     r"(?:import|from|use|require|alias|#\s*include|include|using|source|extern crate|@import|load)\b[^\"'<\n]{0,200}[\"'<]([^\"'>\n]{1,160})[\"'>]"
@@ -177,6 +180,10 @@ def _groups(outline: Outline, ranked: list[str], place: dict[str, int], view: Si
             groups.append(Group(heading, pieces, order=[order[name] for name in best], share=shares[heading]))
     if outline.imports:
         groups.append(Group("imports", list(outline.imports), share=30))
+    for heading, pattern, least in (("paths", _PATH_LITERAL, 1), ("options", _OPTION, 5)):
+        found = dict.fromkeys(pattern.findall(view.text[:MAX_NAME_CHARS]))
+        if len(found) >= least:
+            groups.append(Group(heading, [text for text in found if text not in outline.imports], share=25))
     rest = [name for name in ranked if name not in outline.defined]
     if rest:
         groups.append(Group("names", rest, " "))

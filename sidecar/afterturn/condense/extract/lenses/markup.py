@@ -6,7 +6,7 @@ from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import paths_in, rank_names
 from afterturn.condense.extract.safe import is_instruction
 from afterturn.condense.extract.sight import Sight
-from afterturn.condense.extract.tail import first_lines, last_lines, says_something
+from afterturn.condense.extract.tail import first_lines, last_lines
 from afterturn.text import cut_words, one_line
 
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,300})", re.IGNORECASE)
@@ -28,12 +28,15 @@ def read(view: Sight, digest: Digest) -> None:
     headings = _clean_all([*_TITLE.findall(text), *_HTML_HEADING.findall(text), *_HEADING.findall(text), *_BOLD.findall(text)])
     urls = dict.fromkeys(url.rstrip(".;:") for url in _URL.findall(text))
     urls.update(dict.fromkeys(link for link in _HREF.findall(text) if "/" in link))
+    code = _clean_all(_CODE.findall(text))
+    files = [word for word in code if "/" in word and " " not in word and "." in word]
+    if files:
+        digest.names.append(Group("paths", files, share=40))
     if headings:
         digest.names.append(Group("headings", headings, " | ", share=45))
     else:
-        lines = [line for line in first_lines(view.lines.all, 3) if says_something(line)]
-        digest.names.append(Group("begins", [cut_words(line, 160) for line in lines], " | ", share=40, cut=True))
-    code = sorted(_clean_all(_CODE.findall(text)), key=lambda word: "/" not in word)
+        lines = [cut_words(line, 160) for line in first_lines(view.lines.all, 2)]
+        digest.names.append(Group("begins", lines, " | ", share=40, cut=True))
     if code:
         digest.names.append(Group("code", code, share=50))
     if urls:

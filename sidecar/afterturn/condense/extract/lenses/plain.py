@@ -15,7 +15,7 @@ def read(view: Sight, digest: Digest) -> None:
     if ends:
         order = [*range(len(ends), 0, -1)]
         shown = [cut_words(line, 160) for line in reversed(ends)]
-        digest.names.append(Group("ends", shown, " | ", share=35, order=order, cut=True))
+        digest.facts.append(Group("ends", shown, " | ", share=35, order=order, cut=True))
     add_names(view, digest, lines)
 
 
