@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from afterturn.condense.protect import is_protected, path_matches, recovered_refs
+from afterturn.condense.protect import Protection, recovered_refs
 
 SKILLS = "**/skills/**/*.md"
 
@@ -37,7 +37,7 @@ SKILLS = "**/skills/**/*.md"
     ],
 )
 def test_paths(path: str, glob: str, expected: bool) -> None:
-    assert path_matches(path, glob) is expected
+    assert Protection([], [glob]).covers("read", {"path": path}) is expected
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_paths(path: str, glob: str, expected: bool) -> None:
     ],
 )
 def test_protected(tool: str, args: Any, tools: list[str], expected: bool) -> None:
-    assert is_protected(tool, args, tools, [SKILLS]) is expected
+    assert Protection(tools, [SKILLS]).covers(tool, args) is expected
 
 
 @pytest.mark.parametrize(

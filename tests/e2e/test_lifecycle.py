@@ -131,6 +131,7 @@ def sleeper() -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.req("lifecycle.process-watch")
+@pytest.mark.req("invariant.dies-with-client")
 @pytest.mark.parametrize("how", ["processId", "clientProcessId", "clientProcessId before initialize"])
 def test_the_process_ends_with_its_client_while_the_pipe_stays_open(tmp_path: Path, how: str) -> None:
     """Case L01. The dead client stays a zombie until the end, which counts as gone."""

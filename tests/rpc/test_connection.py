@@ -113,6 +113,8 @@ class Domain(Exception):
 
 
 @pytest.mark.req("errors.internal")
+@pytest.mark.req("errors.domain-failure")
+@pytest.mark.req("invariant.nothing-leaks-in-errors")
 @pytest.mark.req("invariant.answered-once")
 @pytest.mark.parametrize("inline", [True, False], ids=["inline", "task"])
 @pytest.mark.parametrize(
@@ -312,6 +314,7 @@ def test_while_the_client_does_not_read_its_requests_wait_and_then_are_busy() ->
 
 
 @pytest.mark.req("ordering.session")
+@pytest.mark.req("ordering.overtaking")
 def test_one_session_takes_effect_in_order_while_others_go_on() -> None:
     async def scenario(peer: Peer) -> None:
         effects: list[Any] = []
@@ -474,6 +477,7 @@ def test_exit() -> None:
 
 
 @pytest.mark.req("lifecycle.shutdown-in-flight")
+@pytest.mark.req("errors.server-cancelled")
 def test_settling_answers_everything() -> None:
     async def scenario(peer: Peer) -> None:
         release = asyncio.Event()

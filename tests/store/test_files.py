@@ -1,6 +1,5 @@
 """Private files, whatever the umask and whatever was there before (case S08)."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +38,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("umask", ["000", "022", "077", "377"])
-async def test_every_file_is_private_whatever_the_umask(tmp_path: Path, umask: str) -> None:
+def test_every_file_is_private_whatever_the_umask(tmp_path: Path, umask: str) -> None:
     file = tmp_path / "deep" / "data" / "afterturn.db"
     ran = subprocess.run([sys.executable, "-c", USE_STORE, str(file), umask], capture_output=True, text=True)
     assert (ran.stderr, ran.stdout) == ("", "['0o600', '0o600', '0o600']\n0o700\n")
@@ -95,4 +94,4 @@ async def test_nothing_is_left_in_the_shared_temp_folder(
     monkeypatch.setenv("TMPDIR", str(shared))
     await take(store, "s", *(call(f"{number} " * 3000) for number in range(50)))
     await store.sessions.delete("s", now_ms=1)
-    assert os.listdir(shared) == []
+    assert list(shared.iterdir()) == []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from afterturn.condense.bullets import check_bullets, parse_bullets
-from afterturn.condense.draft import Draft, Extractive, SafeCall, prompted_calls
+from afterturn.condense.draft import Draft, Material
 from afterturn.condense.needs import Needs, beside
 from afterturn.condense.ports import Completer, CompleterError, Completion, PromptMessage
 from afterturn.condense.prompts import condense_batch
@@ -46,7 +46,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """What is asked. request and prose are redacted and cut; attempt counts from 1."""
 
     session_id: str
-    calls: Sequence[SafeCall]
     request: str
     prose: str
     settings: CondenseSettings
@@ -59,10 +58,12 @@ class _Prompt(Struct, frozen=True):
     calls: int
 
 
-async def ask(needs: Needs, completer: Completer, question: Question, extractive: Extractive) -> Draft:
-    """Ask for a summary, in several prompts if one would be too long. Raises ModelFailure; nothing partial is used."""
-    chars = sum(len(call.text) for call in question.calls)
-    prompted = await beside(chars, prompted_calls, question.calls)
+async def ask(needs: Needs, completer: Completer, question: Question, material: Material, chars: int) -> Draft:
+    """Ask for a summary, in several prompts if one would be too long. Raises ModelFailure; nothing partial is used.
+
+    chars: size of the results.
+    """
+    prompted = await beside(chars, material.prompted)
     prompts = _prompts(prompted, question.request, question.prose)
     settings = question.settings
     limit_ms = settings.background_timeout_ms if question.background else settings.total_timeout_ms
@@ -82,7 +83,7 @@ async def ask(needs: Needs, completer: Completer, question: Question, extractive
         except UnusableReplyError as problem:
             raise ModelFailure("provider_error", str(problem), retryable=True, usage=usage) from None
     context = f"{question.request}\n{question.prose}"
-    return await beside(chars, _checked, "\n".join(bodies), prompted, context, extractive, usage)
+    return await beside(chars, _checked, "\n".join(bodies), prompted, context, material, usage)
 
 
 def added(total: Usage | None, more: Usage | None) -> Usage | None:
@@ -146,10 +147,10 @@ def _failure(problem: CompleterError, usage: Usage | None, called_before: bool) 
 
 
 def _checked(
-    body: str, calls: Sequence[PromptedCall], context: str, extractive: Extractive, usage: Usage | None
+    body: str, calls: Sequence[PromptedCall], context: str, material: Material, usage: Usage | None
 ) -> Draft:
     bullets = parse_bullets(body, [call.tool_name for call in calls])
-    checked = check_bullets(bullets, calls, context, extractive)
+    checked = check_bullets(bullets, calls, context, material.lines)
     if not checked.bullets:
         raise ModelFailure(
             "provider_error", "nothing in the reply is supported by its input", retryable=True, usage=usage
@@ -160,4 +161,4 @@ def _checked(
         warnings.append(warning("check", detail))
     if checked.dropped:
         warnings.append(warning("check", f"{checked.dropped} lines that belong to no call were left out"))
-    return Draft(checked.bullets, "model", usage, warnings)
+    return Draft(checked.bullets, usage, warnings)

@@ -10,7 +10,7 @@ from afterturn.condense.condenser import Condenser, Work
 from afterturn.condense.identity import batch_key, made_batch_id
 from afterturn.condense.needs import Needs
 from afterturn.condense.ports import PendingTurn, Placed, StoredCall
-from afterturn.condense.protect import is_protected
+from afterturn.condense.protect import Protection
 from afterturn.condense.results import thawed
 from afterturn.condense.turns import calls_of, grouped
 from afterturn_protocol.condense import CondenseReady, CondenseResult
@@ -70,7 +70,12 @@ class Background:
         stored = await store.archive.load(session_id, refs)
         if not stored:
             return None
-        calls = calls_of(turns, stored, lambda call: _kind(call, settings))
+        protection = Protection(settings.protected_tools, settings.protected_paths)
+
+        def kind_of(call: StoredCall) -> str:
+            return PROTECTED if protection.covers(call.tool_name, json.loads(call.args)) else OPEN
+
+        calls = calls_of(turns, stored, kind_of)
         key = batch_key(call.identity for call in calls)
         frozen = await store.batches.find(session_id, key)
         if frozen is not None:
@@ -89,11 +94,6 @@ class Background:
             background=True,
         )
         return await self._condenser.condense(work)
-
-
-def _kind(call: StoredCall, settings: CondenseSettings) -> str:
-    args = json.loads(call.args)
-    return PROTECTED if is_protected(call.tool_name, args, settings.protected_tools, settings.protected_paths) else OPEN
 
 
 def _placed(call: StoredCall) -> Placed:

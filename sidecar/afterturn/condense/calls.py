@@ -20,7 +20,7 @@ from afterturn.condense.identity import (
     untimed_identity,
 )
 from afterturn.condense.ports import NewCall
-from afterturn.condense.protect import is_protected, recovered_refs
+from afterturn.condense.protect import Protection, recovered_refs
 from afterturn_protocol.blocks import Block, content_text, image_blocks
 from afterturn_protocol.condense import Batch, ToolCall
 from afterturn_protocol.settings import CondenseSettings
@@ -73,8 +73,9 @@ def read_batch(batch: Batch, settings: CondenseSettings, hide: Callable[[str], s
     calls: list[Call] = []
     new: list[NewCall] = []
     seen: dict[bytes, int] = {}
+    protection = Protection(settings.protected_tools, settings.protected_paths)
     for index, call in enumerate(batch.tool_calls):
-        kind = _kind(call, settings)
+        kind = _kind(call, settings.recovery_tool_name, protection)
         if kind in (RECOVERED, INCOMPLETE):
             calls.append(_loose(index, kind, call, batch.turn_index))
             continue
@@ -88,13 +89,12 @@ def read_batch(batch: Batch, settings: CondenseSettings, hide: Callable[[str], s
     return Arrivals(calls, new)
 
 
-def _kind(call: ToolCall, settings: CondenseSettings) -> str:
+def _kind(call: ToolCall, recovery_tool_name: str, protection: Protection) -> str:
     if not call.has_result:
         return INCOMPLETE
-    if call.tool_name == settings.recovery_tool_name:
+    if call.tool_name == recovery_tool_name:
         return RECOVERED
-    protected = is_protected(call.tool_name, call.args, settings.protected_tools, settings.protected_paths)
-    return PROTECTED if protected else OPEN
+    return PROTECTED if protection.covers(call.tool_name, call.args) else OPEN
 
 
 def _loose(index: int, kind: str, call: ToolCall, turn_index: int) -> Call:

@@ -11,16 +11,15 @@ from msgspec.structs import replace
 
 from afterturn.condense.asking import ModelFailure, Question, ask
 from afterturn.condense.calls import RECOVERED, Call
-from afterturn.condense.draft import Draft, Extractive, drafted_result, safe_calls
+from afterturn.condense.draft import Draft, Material, drafted_result
 from afterturn.condense.gates import empty_reason, is_trivial
 from afterturn.condense.locks import KeyedLocks
-from afterturn.condense.needs import Counting, Needs, beside
+from afterturn.condense.needs import Needs, beside
 from afterturn.condense.ports import Completer, FrozenBatch, Placed
 from afterturn.condense.refs import parse_ref, short_id
 from afterturn.condense.results import frozen_text, thawed, warning
 from afterturn.condense.serialise import capped_prose, capped_request
 from afterturn.condense.standing import Standing, items, left, pointers, stand
-from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import CondenseItem, CondenseResult, CondenseWarning
 from afterturn_protocol.settings import CondenseSettings
 
@@ -122,40 +121,25 @@ class Condenser:
 
     async def _summarized(self, bench: _Bench, completer: Completer | None) -> CondenseResult:
         work, settings = bench.work, bench.work.settings
-        redactor = Counting(self._needs.redact)
-        safe = await beside(bench.chars, safe_calls, [row.call for row in bench.rows], redactor.hide)
-        extractive = Extractive(safe)
-        warnings: list[CondenseWarning] = []
-        usage: Usage | None = None
-        draft: Draft | None = None
+        material = Material([row.call for row in bench.rows], self._needs.redact)
+        draft = Draft(None, None, ())
         if completer is not None:
-            question = Question(
-                session_id=work.session_id,
-                calls=safe,
-                request=capped_request(redactor.hide(work.request or "")),
-                prose=capped_prose(redactor.hide(work.prose or "")),
-                settings=settings,
-                attempt=1,
-                background=work.background,
-            )
             try:
-                draft = await self._asked(work, completer, question, extractive)
+                draft = await self._asked(bench, completer, material)
             except ModelFailure as failure:
-                warnings.append(warning("model", failure.detail))
+                warnings = [warning("model", failure.detail)]
                 if settings.fallback == "none":
-                    return _failed(bench, failure, warnings)
-                usage = failure.usage
-        if draft is None:
-            draft = Draft(await beside(bench.chars, extractive.all), "extractive", usage, ())
-        draft = replace(draft, warnings=[*_redaction_warning(redactor), *warnings, *draft.warnings])
+                    return _failed(bench, failure, [*material.warnings(), *warnings])
+                draft = Draft(None, failure.usage, warnings)
 
         def make(given: Mapping[int, str]) -> Made:
-            return drafted_result(work.batch_id, bench.standings, draft, extractive, given, bench.recovered, settings)
+            return drafted_result(work.batch_id, bench.standings, draft, material, given, bench.recovered, settings)
 
         return await self._frozen(bench, make)
 
-    async def _asked(self, work: Work, completer: Completer, question: Question, extractive: Extractive) -> Draft:
+    async def _asked(self, bench: _Bench, completer: Completer, material: Material) -> Draft:
         """Ask within the attempts that are left. Raises ModelFailure."""
+        work = bench.work
         batches = self._needs.store.batches
         number, wait_ms = await batches.take_attempt(
             work.session_id,
@@ -169,7 +153,15 @@ class Condenser:
             raise ModelFailure("attempts_exhausted", detail, retryable=True, retry_after_ms=wait_ms, called=False)
         made = False
         try:
-            draft = await ask(self._needs, completer, replace(question, attempt=number), extractive)
+            question = Question(
+                session_id=work.session_id,
+                request=capped_request(material.hide(work.request or "")),
+                prose=capped_prose(material.hide(work.prose or "")),
+                settings=work.settings,
+                attempt=number,
+                background=work.background,
+            )
+            draft = await ask(self._needs, completer, question, material, bench.chars)
             made = True
             return draft
         except ModelFailure as failure:
@@ -274,9 +266,3 @@ def _failed(bench: _Bench, failure: ModelFailure, warnings: Sequence[CondenseWar
         warnings=list(warnings),
     )
 
-
-def _redaction_warning(redactor: Counting) -> list[CondenseWarning]:
-    if not redactor.counts:
-        return []
-    listed = ", ".join(f"{name} {count}" for name, count in sorted(redactor.counts.items()))
-    return [warning("redact", f"secrets were left out of summary and prompt: {listed}")]

@@ -1,7 +1,8 @@
 """From the calls of a batch to its bullets and its result. Pure; every text is redacted here, once."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -13,8 +14,10 @@ from afterturn.condense.footer import footer
 from afterturn.condense.gates import is_oversized
 from afterturn.condense.identity import json_text
 from afterturn.condense.labels import substitute_inline_refs
+from afterturn.condense.ports import Redactor
 from afterturn.condense.refs import short_id
 from afterturn.condense.replacements import digest_replacement, shorter
+from afterturn.condense.results import warning
 from afterturn.condense.serialise import PromptedCall, prompted_call
 from afterturn.condense.standing import Standing, items, left
 from afterturn_protocol.base import Usage
@@ -34,64 +37,80 @@ class SafeCall(Struct, frozen=True):
     outcome: str
 
 
-class Extractive:
-    """The extractive lines of the calls of a batch, made when asked for, once."""
+class Material:
+    """What is summarised: the calls without their secrets, and their extractive lines. Each made when asked for, once.
 
-    __slots__ = ("_calls", "_later", "_lines")
+    Redacting and extracting are heavy for a large batch; whoever asks first does it beside the event loop.
+    """
 
-    def __init__(self, calls: Sequence[SafeCall]) -> None:
+    def __init__(self, calls: Sequence[Call], redact: Redactor) -> None:
         self._calls = calls
+        self._redact = redact
         self._lines: dict[int, list[str]] = {}
-        self._later: list[str] | None = None
+        self._counts: dict[str, int] = {}
 
-    def __call__(self, position: int) -> list[str]:
-        """One to three lines about the call at `position`."""
-        lines = self._lines.get(position)
-        if lines is None:
-            lines = self._lines[position] = self._made(position)
-        return lines
-
-    def all(self) -> list[Bullet]:
-        """The bullets of every call, in order."""
+    @cached_property
+    def safe(self) -> list[SafeCall]:
+        """The calls, redacted, in label order."""
         return [
-            bullet for position in range(len(self._calls)) for bullet in extractive_bullets(position, self(position))
+            SafeCall(call.tool_name, redacted_args(call.args, self.hide), self.hide(call.text), call.outcome)
+            for call in self._calls
         ]
 
-    def _made(self, position: int) -> list[str]:
-        if self._later is None:
-            self._later = [json_text(call.args)[:_LATER_CHARS] for call in self._calls]
-        call = self._calls[position]
-        view = ToolView(call.tool_name, call.args, call.text, call.outcome == "error", call.outcome)
-        return bullets(view, later=self._later[position + 1 : position + 1 + _LATER_CALLS])
+    def hide(self, text: str) -> str:
+        """A text without its secrets, which are counted."""
+        safe, counts = self._redact(text)
+        for name, count in counts.items():
+            self._counts[name] = self._counts.get(name, 0) + count
+        return safe
+
+    def lines(self, position: int) -> list[str]:
+        """One to three extractive lines about the call at `position`."""
+        found = self._lines.get(position)
+        if found is None:
+            call = self.safe[position]
+            view = ToolView(call.tool_name, call.args, call.text, call.outcome == "error", call.outcome)
+            later = self._later[position + 1 : position + 1 + _LATER_CALLS]
+            found = self._lines[position] = bullets(view, later=later)
+        return found
+
+    def bullets(self) -> list[Bullet]:
+        """The extractive bullets of every call, in order."""
+        positions = range(len(self._calls))
+        return [bullet for position in positions for bullet in extractive_bullets(position, self.lines(position))]
+
+    def prompted(self) -> list[PromptedCall]:
+        """The calls as a model is shown them, numbered from 1."""
+        return [
+            prompted_call(number, call.tool_name, _readable(call.args), call.text, call.outcome, salient)
+            for number, call in enumerate(self.safe, 1)
+        ]
+
+    def warnings(self) -> list[CondenseWarning]:
+        """How many secrets were replaced so far, if any."""
+        if not self._counts:
+            return []
+        listed = ", ".join(f"{name} {count}" for name, count in sorted(self._counts.items()))
+        return [warning("redact", f"secrets were left out of summary and prompt: {listed}")]
+
+    @cached_property
+    def _later(self) -> list[str]:
+        return [json_text(call.args)[:_LATER_CHARS] for call in self.safe]
 
 
 class Draft(Struct, frozen=True):
-    """A summary before its refs. source: "model" or "extractive"."""
+    """A summary before its refs. bullets: a model's; None for the extractive ones."""
 
-    bullets: Sequence[Bullet]
-    source: str
+    bullets: Sequence[Bullet] | None
     usage: Usage | None
     warnings: Sequence[CondenseWarning]
-
-
-def safe_calls(calls: Sequence[Call], hide: Callable[[str], str]) -> list[SafeCall]:
-    """The calls with their args and results redacted."""
-    return [SafeCall(call.tool_name, redacted_args(call.args, hide), hide(call.text), call.outcome) for call in calls]
-
-
-def prompted_calls(calls: Sequence[SafeCall]) -> list[PromptedCall]:
-    """The calls as a model is shown them, numbered from 1."""
-    return [
-        prompted_call(number, call.tool_name, _readable(call.args), call.text, call.outcome, salient)
-        for number, call in enumerate(calls, 1)
-    ]
 
 
 def drafted_result(
     batch_id: str,
     standings: Sequence[Standing],
     draft: Draft,
-    extractive: Extractive,
+    material: Material,
     given: Mapping[int, str],
     recovered: Mapping[int, str],
     settings: CondenseSettings,
@@ -103,7 +122,8 @@ def drafted_result(
     rows = left(standings)
     refs = [short_id(row.placed.ref) for row in rows if row.placed is not None]
     names = [row.call.tool_name for row in rows]
-    body = substitute_inline_refs(written(draft.bullets, names), refs, names)
+    chosen = material.bullets() if draft.bullets is None else draft.bullets
+    body = substitute_inline_refs(written(chosen, names), refs, names)
     summary = body + footer(refs, settings.recovery_tool_name)
     replacements = dict(given)
     kept: list[tuple[int, int | None]] = []
@@ -111,7 +131,7 @@ def drafted_result(
         ref = row.placed.ref if row.placed is not None else 0
         text = replacements.get(ref)
         if text is None:
-            lines = texts_of(draft.bullets, position) or extractive(position)
+            lines = texts_of(chosen, position) or material.lines(position)
             made = digest_replacement(lines, short_id(ref), settings.recovery_tool_name)
             text = shorter(made, len(row.call.text))
             if text is not None:
@@ -120,13 +140,13 @@ def drafted_result(
     raw_chars = sum(chars for chars, _ in kept)
     if is_oversized(len(summary), kept):
         shown = items(standings, given, recovered, summarized=False)
-        return _result(batch_id, "oversized", None, (), shown, raw_chars, draft), dict(given)
+        return _result(batch_id, "oversized", None, (), shown, raw_chars, draft, material), dict(given)
     shown = items(standings, replacements, recovered, summarized=True)
     summarised = [
         Ref(short_id=ref, tool_call_id=row.call.tool_call_id, result_timestamp=row.call.result_timestamp)
         for ref, row in zip(refs, rows, strict=True)
     ]
-    return _result(batch_id, None, summary, summarised, shown, raw_chars, draft), replacements
+    return _result(batch_id, None, summary, summarised, shown, raw_chars, draft, material), replacements
 
 
 def _result(
@@ -137,6 +157,7 @@ def _result(
     shown: Sequence[Any],
     raw_chars: int,
     draft: Draft,
+    material: Material,
 ) -> CondenseResult:
     return CondenseResult(
         outcome="skipped" if reason else "summarized",
@@ -145,11 +166,11 @@ def _result(
         summary_text=summary,
         refs=list(refs),
         items=list(shown),
-        source="none" if reason else draft.source,
+        source="none" if reason else "extractive" if draft.bullets is None else "model",
         raw_chars=raw_chars,
         summary_chars=len(summary or ""),
         usage=draft.usage,
-        warnings=list(draft.warnings),
+        warnings=[*material.warnings(), *draft.warnings],
     )
 
 

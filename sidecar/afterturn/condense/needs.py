@@ -1,6 +1,6 @@
 """What the parts of the condense service are given, and doing heavy work beside the event loop."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -15,7 +15,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 HEAVY_CHARS = 24_000
-"""Reading, redacting or extracting more than this takes more than a millisecond or two."""
+"""Redacting or extracting more than this takes more than a millisecond or two."""
+
+HEAVY_TO_READ_CHARS = 256_000
+"""Reading (hashing, normalising) more than this does."""
 
 
 class Needs(Struct, frozen=True, kw_only=True):
@@ -40,29 +43,14 @@ class Needs(Struct, frozen=True, kw_only=True):
         return self.redact(text)[0]
 
 
-class Counting:
-    """A redactor that remembers how much it replaced."""
-
-    __slots__ = ("_redact", "counts")
-
-    def __init__(self, redact: Redactor) -> None:
-        self._redact = redact
-        self.counts: dict[str, int] = {}
-
-    def hide(self, text: str) -> str:
-        """A text without its secrets, which are counted."""
-        safe, found = self._redact(text)
-        self._add(found)
-        return safe
-
-    def _add(self, found: Mapping[str, int]) -> None:
-        for name, count in found.items():
-            self.counts[name] = self.counts.get(name, 0) + count
-
-
 async def beside(chars: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Do `work` over a text of `chars` chars: at once when that is quick, in a worker thread when it is not."""
     if chars < HEAVY_CHARS:
         return work(*args, **kwargs)
+    return await in_thread(work, *args, **kwargs)
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do `work` in a worker thread."""
     call: Callable[[], Any] = partial(work, *args, **kwargs)
     return await anyio.to_thread.run_sync(call)

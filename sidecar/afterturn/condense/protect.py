@@ -9,27 +9,32 @@ _REF_KEYS = ("refs", "ref", "toolCallIds", "toolCallId", "ids", "id")
 _MAX_PATH = 4096
 
 
-def is_protected(tool_name: str, args: Any, tools: Sequence[str], paths: Sequence[str]) -> bool:
-    """Whether a call is protected by its tool (exact, or with `*`) or by the path in its args."""
-    if any(_tool_matches(tool_name, pattern) for pattern in tools):
-        return True
-    if not paths or not isinstance(args, dict):
-        return False
-    named = cast(dict[str, Any], args)
-    return any(
-        isinstance(path := named.get(key), str) and any(path_matches(path, glob) for glob in paths)
-        for key in _PATH_KEYS
-    )
+class Protection:
+    """Which tools and paths are protected, made ready once for all the calls of a batch."""
 
+    __slots__ = ("_paths", "_patterns", "_tools")
 
-def path_matches(path: str, glob: str) -> bool:
-    r"""Whether the whole path matches: `*` and `?` within a segment, `**` across, `**/` also no folder.
+    def __init__(self, tools: Sequence[str], paths: Sequence[str]) -> None:
+        r"""tools: names, exact or with `*`. paths: globs for whole paths, in which `\` reads as `/`.
 
-    `\` in the path reads as `/`; case counts. A path over 4,096 chars matches nothing.
-    """
-    if len(path) > _MAX_PATH:
-        return False
-    return re.fullmatch(_glob_regex(glob), path.replace("\\", "/"), re.DOTALL) is not None
+        In a glob `*` and `?` stay within a segment, `**` goes across, `**/` is also no folder at all. Case counts.
+        A path over 4,096 chars is never protected.
+        """
+        self._tools = frozenset(tool for tool in tools if "*" not in tool)
+        self._patterns = [re.compile(_tool_regex(tool), re.DOTALL).fullmatch for tool in tools if "*" in tool]
+        self._paths = [re.compile(_glob_regex(glob), re.DOTALL).fullmatch for glob in paths]
+
+    def covers(self, tool_name: str, args: Any) -> bool:
+        """Whether a call is protected by its tool or by the path in its args."""
+        if tool_name in self._tools or any(matches(tool_name) for matches in self._patterns):
+            return True
+        if not self._paths or not isinstance(args, dict):
+            return False
+        named = cast(dict[str, Any], args)
+        return any(isinstance(path := named.get(key), str) and self._covers_path(path) for key in _PATH_KEYS)
+
+    def _covers_path(self, path: str) -> bool:
+        return len(path) <= _MAX_PATH and any(matches(path.replace("\\", "/")) for matches in self._paths)
 
 
 def recovered_refs(args: Any) -> list[str]:
@@ -46,10 +51,8 @@ def recovered_refs(args: Any) -> list[str]:
     return []
 
 
-def _tool_matches(tool_name: str, pattern: str) -> bool:
-    if "*" not in pattern:
-        return tool_name == pattern
-    return re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", pattern))), tool_name, re.DOTALL) is not None
+def _tool_regex(pattern: str) -> str:
+    return ".*".join(map(re.escape, re.split(r"\*+", pattern)))
 
 
 def _glob_regex(glob: str) -> str:

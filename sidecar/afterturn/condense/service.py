@@ -61,7 +61,7 @@ class CondenseService:
         needs, batch = self._needs, params.batch
         settings = merged(needs.settings(), params.options)
         hide = None if needs.keep_raw() else needs.hide
-        arrivals = await beside(size_of(batch), read_batch, batch, settings, hide)
+        arrivals = await read_beside(batch, settings, hide)
         key = batch_key(call.identity for call in arrivals.calls)
         batch_id = batch.batch_id or made_batch_id(key)
         intake = Intake(calls=arrivals.new, batch_key=key, batch_id=batch_id)

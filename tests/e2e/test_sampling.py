@@ -1,0 +1,141 @@
+"""Bullets by the client's own model, over real pipes: asked only if it offers, believed only as far as checked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.server import Server
+
+OFFER = {"experimental": {"afterturn": {"sampling": True}}}
+LOG = "".join(f"compiling module number {n} of the project\n" for n in range(80)) + "src/auth/jwt.ts:142 - error TS2345\n"
+
+
+def batch(call_id: str = "c1", text: str = LOG) -> dict[str, Any]:
+    call = {"toolCallId": call_id, "toolName": "bash", "args": {"command": "npm run build"}, "resultText": text}
+    return {"turnIndex": 0, "timestamp": 1, "toolCalls": [call]}
+
+
+def summarize(server: Server, **params: Any) -> int | str:
+    return server.post("condense/summarize", {"sessionId": "s", "batch": batch(), **params})
+
+
+def asked(server: Server) -> dict[str, Any]:
+    return server.take(lambda message: message.get("method") == "sampling/createMessage")
+
+
+def reply(server: Server, request: dict[str, Any], text: str, **more: Any) -> None:
+    result = {"text": text, "stopReason": "stop", "model": "fake/one", **more}
+    server.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+
+@pytest.mark.req("sampling.only-declared")
+def test_a_client_that_does_not_offer_is_never_asked(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize()
+        result = server.answer(summarize(server, options={"model": "a/b"}))["result"]
+        assert (result["outcome"], result["source"], result["usage"]) == ("summarized", "extractive", None)
+        assert server.inbox == []
+
+
+def test_the_models_bullets_are_used(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server)
+        request = asked(server)
+        params = request["params"]
+        assert (params["purpose"], params["reasoning"], params["cache"]) == ("condense.batch", "off", "none")
+        assert params["sessionId"] == "s"
+        assert "[[1:bash]] Tool: bash(" in params["messages"][0]["content"]
+        usage = {"inputTokens": 10, "outputTokens": 5}
+        reply(server, request, "- [[1:bash]] `npm run build` failed: src/auth/jwt.ts:142 TS2345", usage=usage)
+        result = server.answer(id)["result"]
+        assert (result["outcome"], result["source"]) == ("summarized", "model")
+        assert result["usage"] == {"model": "fake/one", "inputTokens": 10, "outputTokens": 5, "cost": None, "calls": 1}
+        assert "- `t1` " in result["summaryText"]
+        assert "src/auth/jwt.ts:142" in result["summaryText"]
+        again = server.answer(summarize(server))["result"]
+        assert again == {**result, "usage": None}
+        assert server.inbox == []
+
+
+@pytest.mark.req("errors.model-failure-is-no-error")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param({"error": {"code": -1, "message": "no credit, key sk-ant-abc"}}, id="error"),
+        pytest.param({"result": {"text": "", "stopReason": "stop", "model": "m"}}, id="empty"),
+        pytest.param({"result": {"text": "- [[1:bash]] half of a sen", "stopReason": "length", "model": "m"}}, id="cut"),
+        pytest.param({"result": {"text": 5}}, id="no completion"),
+        pytest.param({"result": None}, id="null"),
+        pytest.param({"result": "text"}, id="a string"),
+    ],
+)
+def test_a_model_that_fails_costs_nothing_but_its_bullets(tmp_path: Path, answer: dict[str, Any]) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server)
+        server.send({"jsonrpc": "2.0", "id": asked(server)["id"], **answer})
+        # An empty or cut answer may be asked for once more with more room.
+        while True:
+            message = server.take(lambda m: m.get("id") == id or m.get("method") == "sampling/createMessage")
+            if "method" not in message:
+                break
+            server.send({"jsonrpc": "2.0", "id": message["id"], **answer})
+        result = message["result"]
+        assert (result["outcome"], result["source"]) == ("summarized", "extractive")
+        assert result["warnings"]
+        assert "sk-ant" not in str(result)
+        assert "TS2345" in result["summaryText"]
+
+
+def test_cancelling_the_request_cancels_the_models_call(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server)
+        request = asked(server)
+        server.notify("$/cancelRequest", {"id": id})
+        assert server.answer(id)["error"]["code"] == -32800
+        assert server.event("$/cancelRequest")["id"] == request["id"]
+        reply(server, request, "- [[1:bash]] too late")
+        record = server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"][0]
+        assert record["text"] == LOG, "archived before the model was asked"
+
+
+@pytest.mark.req("errors.deadline")
+def test_a_model_that_never_answers(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server, options={"totalTimeoutMs": 300, "fallback": "none"})
+        request = asked(server)
+        result = server.answer(id)["result"]
+        assert (result["outcome"], result["retryable"]) == ("failed", True)
+        assert server.event("$/cancelRequest")["id"] == request["id"]
+
+
+@pytest.mark.req("invariant.acknowledged-work")
+def test_end_of_file_while_a_model_is_asked(tmp_path: Path) -> None:
+    """Case L03: the process goes at once, with code 0 and a quiet stderr, and what it took in is there afterwards."""
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server)
+        asked(server)
+        server.close_stdin()
+        assert server.wait_exit(3.0) == 0
+        assert server.stderr == ""
+        assert [m["error"]["code"] for m in server.inbox if m.get("id") == id] == [-32802]
+    with Server(tmp_path) as server:
+        server.initialize()
+        assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"][0]["text"] == LOG
+
+
+@pytest.mark.req("invariant.event-loop-free")
+def test_small_requests_overtake_a_large_one(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize()
+        server.call("session/open", {"sessionId": "warm"})
+        large = server.post("condense/summarize", {"sessionId": "s", "batch": batch(text=LOG * 4000)})
+        small = [server.post("session/open", {"sessionId": "warm"}) for _ in range(3)]
+        server.answer(large, seconds=60)
+        order = [message["id"] for message in server.inbox]
+        assert order == small, "the small ones were answered before"
