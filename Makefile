@@ -37,7 +37,7 @@ check: setup
 	$(PY) -m afterturn.schema --check spec
 
 bench: setup
-	$(PY) bench/speed/run.py
+	$(PY) -m bench.speed
 
 eval: setup
 	$(PY) -m bench.quality

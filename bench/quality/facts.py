@@ -30,10 +30,14 @@ class Place(NamedTuple):
     call: int
 
 
-def hand_labelled() -> dict[Place, list[Fact]]:
-    """The facts that a person wrote down from the raw outputs, before there was any summary to look at."""
+def hand_labelled(name: str = "facts") -> dict[Place, list[Fact]]:
+    """The facts that were written down by judgement from the raw outputs alone.
+
+    `facts` was labelled before there was any summary to look at, and was there to see while the extractor was made.
+    `facts_held_out` is from other calls and was labelled after that, so that no extractor could be fitted to it.
+    """
     labelled: dict[Place, list[Fact]] = {}
-    for line in (Path(__file__).parent / "facts.jsonl").read_text(encoding="utf-8").split("\n"):
+    for line in (Path(__file__).parent / f"{name}.jsonl").read_text(encoding="utf-8").split("\n"):
         if line:
             row = json.loads(line)
             place = Place(row["file"], row["session"], row["turn"], row["call"])

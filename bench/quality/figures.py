@@ -28,6 +28,8 @@ class Kept(msgspec.Struct):
     """Chars in place of results / chars of results, in batches of at least 3,200 chars."""
     hand: Share = msgspec.field(default_factory=Share)
     """Facts labelled by hand that are visible, in summarised batches."""
+    held_out: Share = msgspec.field(default_factory=Share)
+    """Facts labelled by hand after the extractor was made."""
     second: Share = msgspec.field(default_factory=Share)
     """Facts of the second extractor that are visible, in summarised batches."""
     used: Share = msgspec.field(default_factory=Share)
@@ -95,5 +97,5 @@ def _join(into: Share, share: Share) -> None:
 
 
 def _join_kept(into: Kept, kept: Kept) -> None:
-    for name in ("size", "hand", "second", "used", "aimed"):
+    for name in ("size", "hand", "held_out", "second", "used", "aimed"):
         _join(getattr(into, name), getattr(kept, name))

@@ -9,14 +9,17 @@ from bench.transcripts import Call
 from .facts import plain
 from .tokens import flat
 
-# A count that the product makes itself and the source need not hold: a number and what it counts.
-_COUNTED = re.compile(r"\b\d[\d,]* (?:chars|lines)\b")
+# The one form in which a bullet may hold a count of the product's own (afterturn.condense.extract says so).
+_COUNTED = re.compile(r"\(\d+ lines\)")
 _REF = re.compile(r"`([tb]\d+)`")
 _LEADING = re.compile(r"^\s*[-*]\s+`(t\d+)`\s?")
 _QUOTED = re.compile(r"`([^`\n]{3,})`|\"([^\"\n]{3,})\"|(?<![\w])'([^'\n]{3,})'(?![\w])|“([^”\n]{3,})”")
 _PATH = re.compile(r"(?:[\w.@~+-]*/)+[\w.@+-]*\w|\b[\w-]+\.[A-Za-z]{1,5}\b(?=:\d)")
 _HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]{2,}(?![\w])")
+_NAME = re.compile(r"[\w./@+~-]*[\w+-]\.[A-Za-z]\w{0,7}\b|\b[A-Z]\w*file\b")
+_GIVEN = re.compile(r"(?P<file>[\w./@+~-]*[\w+-]\.[A-Za-z]\w{0,7}|\b[A-Z]\w*file)(?P<lines>(?::|: |\()\d[\d:,() -]*)")
+_LINE_NUMBER = re.compile(r"^\s*(?:L|Line )?0*(\d+)(?=[:\t→|│ -])", re.MULTILINE)
 _CUT = "…"
 
 
@@ -43,7 +46,7 @@ def made_up(text: str, call: Call, known_refs: Sequence[str] = ()) -> list[str]:
     """Literals of a summary of `call` that are neither in its name, its arguments nor its result.
 
     Looked at are quoted strings, paths, hashes, numbers of three digits and more, and refs. Whitespace does not
-    count, a text cut with `…` is compared piece by piece, and counts that name what they count are let pass.
+    count, a text cut with `…` is compared piece by piece, and a count of lines in its fixed form is let pass.
     """
     source = _squeezed(f"{call.tool_name}\n{flat(call.args)}\n{call.result_text or ''}")
     text = plain(text)
@@ -56,6 +59,44 @@ def made_up(text: str, call: Call, known_refs: Sequence[str] = ()) -> list[str]:
     for pattern in (_PATH, _HASH, _NUMBER):
         wrong += [literal for literal in pattern.findall(uncounted) if not _stands(literal, source)]
     return list(dict.fromkeys(wrong))
+
+
+def misplaced(text: str, call: Call) -> list[str]:
+    """Lines that a summary gives for a file, as ``file:12, 34``, which its source does not give for that file.
+
+    The source gives a line for a file when the number stands after the file's name with no other file between that
+    the summary names, or when the arguments name the file and the number begins a line of the result.
+    """
+    told = {found["file"].rsplit("/", 1)[-1] for found in _GIVEN.finditer(plain(text))}
+    given = {(name, line) for name, lines in _places(plain(call.result_text or ""), told) for line in lines}
+    numbered = set(_LINE_NUMBER.findall(call.result_text or ""))
+    named = {path.rsplit("/", 1)[-1] for path in _NAME.findall(plain(flat(call.args)))}
+    wrong: list[str] = []
+    for found in _GIVEN.finditer(plain(text)):
+        name = found["file"].rsplit("/", 1)[-1]
+        for line in _lines(found["lines"]):
+            if (name, line) not in given and not (name in named and line in numbered):
+                wrong.append(f"{name}:{line}")
+    return list(dict.fromkeys(wrong))
+
+
+def _places(source: str, told: set[str]) -> list[tuple[str, set[str]]]:
+    """Each of the files in the text with the numbers that stand between it and the next one."""
+    names = [found for found in _NAME.finditer(source) if found[0].rsplit("/", 1)[-1] in told]
+    ends = [*(found.start() for found in names), len(source)][1:]
+    return [
+        (found[0].rsplit("/", 1)[-1], set(re.findall(r"\d+", source[found.end() : end])))
+        for found, end in zip(names, ends, strict=True)
+    ]
+
+
+def _lines(run: str) -> list[str]:
+    """The line numbers of ``12, 34:5, (6,7), 8-9``: of each place the first number, of a range both."""
+    found: list[str] = []
+    for place in re.split(r", (?=[\d(])", run):
+        numbers = re.findall(r"\d+", place)
+        found += numbers[:2] if "-" in place else numbers[:1]
+    return found
 
 
 def _stands(literal: str, source: str) -> bool:

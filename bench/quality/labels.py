@@ -30,6 +30,8 @@ _WEAK = re.compile(
     r"\b(?:error|fatal|failed|failure|cannot|could not|unable to|not found|no such file|denied|refused|invalid)\b",
     re.IGNORECASE,
 )
+# Lines of a code frame, and a harness's way of saying that there was no error.
+_NO_ERROR = re.compile(r">? ?\d+ ?[│|]|Error: \(none\)")
 _EXIT = re.compile(
     r"(?:exit(?:ed with)?(?: code| status)?|return ?code|completed with exit code)\W{1,3}(-?\d+)", re.IGNORECASE
 )
@@ -106,7 +108,8 @@ def _exit(text: str) -> list[Fact]:
 
 def _errors(text: str, *, failing: bool) -> list[Fact]:
     """The first and the last error line without its place, and the places; weak signs count only in what failed."""
-    lines = [plain(line).removeprefix("E ") for line in text.split("\n")]
+    lines = [plain(line).removeprefix("E ").removeprefix("Output: ") for line in re.split(r"[\r\n]", text)]
+    lines = [line for line in lines if not _NO_ERROR.match(line)]
     found = [line for line in lines if len(line) < 600 and _STRONG.search(line)]
     if not found and failing:
         found = [line for line in lines if len(line) < 600 and _WEAK.search(line)]

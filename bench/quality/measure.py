@@ -12,7 +12,7 @@ from .facts import Fact, Place, count_visible
 from .figures import Figures, Kept, Share
 from .floors import FLOORS
 from .future_use import Needs, needs, still_visible
-from .grounding import made_up, wrong_refs
+from .grounding import made_up, misplaced, wrong_refs
 from .labels import second_extractor
 
 BIG = 3200
@@ -22,9 +22,10 @@ BIG = 3200
 class Measurement:
     """Figures by harness, and the results that the checks after a restart need again."""
 
-    def __init__(self, hand: dict[Place, list[Fact]]) -> None:
+    def __init__(self, hand: dict[Place, list[Fact]], held_out: dict[Place, list[Fact]]) -> None:
         self.figures: dict[str, Figures] = {}
         self._hand = hand
+        self._held_out = held_out
         self._answers: list[tuple[BenchSession, BenchBatch, str]] = []
         self._originals: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -98,7 +99,8 @@ class Measurement:
     def _count_facts(self, figures: Figures, session: BenchSession, batch: BenchBatch, shown: list[str]) -> None:
         for index, call in enumerate(batch.calls):
             place = Place(session.file, session.number, batch.turn, index)
-            for source, facts in (("hand", self._hand.get(place, [])), ("second", second_extractor(call))):
+            labelled = {"hand": self._hand.get(place, []), "held_out": self._held_out.get(place, [])}
+            for source, facts in (labelled | {"second": second_extractor(call)}).items():
                 seen = count_visible(facts, shown[index])
                 _share(figures.ours, source).add(sum(seen), len(facts))
                 for name, floor in FLOORS.items():
@@ -153,7 +155,8 @@ def _check_grounds(figures: Figures, session: BenchSession, batch: BenchBatch, r
     for item in result["items"]:
         if item["state"] != "condensed" or item.get("replacement") is None:
             continue
-        wrong = made_up(item["replacement"], batch.calls[item["index"]], refs)
+        call = batch.calls[item["index"]]
+        wrong = made_up(item["replacement"], call, refs) + misplaced(item["replacement"], call)
         figures.fabricated += len(wrong)
         if wrong:
             place = _place(session, batch) | {"call": item["index"]}
@@ -179,7 +182,7 @@ def _floor(figures: Figures, name: str) -> Kept:
 
 
 def _share(kept: Kept, source: str) -> Share:
-    return kept.hand if source == "hand" else kept.second
+    return {"hand": kept.hand, "held_out": kept.held_out, "second": kept.second}[source]
 
 
 def _place(session: BenchSession, batch: BenchBatch) -> dict[str, Any]:

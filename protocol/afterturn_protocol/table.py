@@ -121,13 +121,7 @@ _EVENTS = (
 )
 
 _SERVER_REQUESTS = (
-    ServerRequest(
-        "sampling/createMessage",
-        "sampling:CreateMessageParams",
-        "sampling:CreateMessageResult",
-        "sampling",
-        implemented=False,
-    ),
+    ServerRequest("sampling/createMessage", "sampling:CreateMessageParams", "sampling:CreateMessageResult", "sampling"),
     ServerRequest("host/getContext", "sampling:GetContextParams", "context:RecapContext", "context", implemented=False),
 )
 

@@ -136,7 +136,11 @@ class App:
     # -- bytes in, and a client that does not read --------------------------------------------------------
 
     def _feed(self, data: bytes) -> None:
-        self.connection.feed(data)
+        self._writer.cork()
+        try:
+            self.connection.feed(data)
+        finally:
+            self._writer.uncork()
 
     def _hold(self) -> None:
         """The client is far behind in reading its answers: leave its further requests in the pipe for a while."""

@@ -10,7 +10,7 @@ from bench.quality.facts import Fact, Place, count_visible, hand_labelled, plain
 from bench.quality.figures import Figures, Share, total
 from bench.quality.floors import FLOORS
 from bench.quality.future_use import needs, still_visible
-from bench.quality.grounding import Segment, made_up, segments, wrong_refs
+from bench.quality.grounding import Segment, made_up, misplaced, segments, wrong_refs
 from bench.quality.labels import second_extractor
 from bench.quality.measure import Measurement
 from bench.quality.report import table
@@ -51,11 +51,12 @@ def test_plain_drops_escapes_and_folds_blanks() -> None:
     assert plain("\x1b[1m a \x07\r\n\tb\x1b]0;title\x07") == "a b"
 
 
-def test_every_hand_label_is_complete() -> None:
-    labelled = hand_labelled()
-    assert sum(len(facts) for facts in labelled.values()) >= 150
-    assert len(labelled) >= 60
-    kinds = {fact.kind for facts in labelled.values() for fact in facts}
+@pytest.mark.parametrize(("name", "facts", "calls"), [("facts", 150, 60), ("facts_held_out", 100, 40)])
+def test_every_hand_label_is_complete(name: str, facts: int, calls: int) -> None:
+    labelled = hand_labelled(name)
+    assert sum(len(of_call) for of_call in labelled.values()) >= facts
+    assert len(labelled) >= calls
+    kinds = {fact.kind for of_call in labelled.values() for fact in of_call}
     assert kinds == {"error", "exit", "totals", "location", "changed", "path", "content"}
 
 
@@ -70,6 +71,7 @@ def test_every_hand_label_is_complete() -> None:
          [("totals", "3 failed"), ("totals", "12 passed")]),
         (call('Traceback\n  File "/a/b.py", line 9, in f\nValueError: bad', {"command": "python b.py"}),
          [("error", "ValueError: bad"), ("location", "/a/b.py:9")]),
+        (call("10%\rerror: no space\n 80 \u2502 - error: old", {"command": "make"}), [("error", "error: no space")]),
         (call("diff --git a/x.c b/x.c\n+1", {"command": "git diff"}), [("changed", "x.c")]),
         (call("src/a.c:5:int x;\nsrc/a.c:9:int y;", {"command": "grep -rn int src"}),
          [("location", "src/a.c:5"), ("location", "src/a.c:9")]),
@@ -137,7 +139,7 @@ SOURCE = call("wrote src/a.py in 1234 ms, commit 0abc123", {"command": 'grep "ne
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("- `t1` bash: src/a.py, 1,234 ms, 0abc123, \"needle in hay\", 37 chars", []),
+        ("- `t1` bash: src/a.py, 1,234 ms, 0abc123, \"needle in hay\" (3745 lines)", []),
         ("- src/b.py", ["src/b.py"]),
         ("- 5678 ms", ["5678"]),
         ("- deadbee1", ["deadbee1"]),
@@ -149,6 +151,27 @@ SOURCE = call("wrote src/a.py in 1234 ms, commit 0abc123", {"command": 'grep "ne
 )  # fmt: skip
 def test_made_up(text: str, wrong: list[str]) -> None:
     assert made_up(text, SOURCE, ["t1"]) == wrong
+
+
+GROUPED = call("src/a.c:\n  Line 12: x\n  Line 30: y\n\nsrc/b.c:\n  Line 7: z", {"pattern": "x"})
+FRAMES = call('  File "/x/a.py", line 12, in f\nb.ts(3,14): error TS1: no', {"command": "make"})
+ONE_FILE = call("12:x\n30:y", {"command": "grep -n x src/a.c"})
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "wrong"),
+    [
+        (GROUPED, "at: src/a.c: 12, 30; src/b.c: 7", []),
+        (GROUPED, "at: src/a.c: 12, 7; src/b.c: 7", ["a.c:7"]),
+        (GROUPED, "at: src/b.c:12", ["b.c:12"]),
+        (FRAMES, "at: /x/a.py:12; b.ts(3,14)", []),
+        (FRAMES, "at: b.ts(12,1)", ["b.ts:12"]),
+        (ONE_FILE, "at: src/a.c: 12, 30", []),
+        (ONE_FILE, "at: src/a.c: 12-31", ["a.c:31"]),
+    ],
+)
+def test_misplaced(source: Call, text: str, wrong: list[str]) -> None:
+    assert misplaced(text, source) == wrong
 
 
 def answer(batch: dict[str, Any], first: int, texts: list[str]) -> dict[str, Any]:
@@ -217,7 +240,7 @@ class Scripted:
 def measured(condenser: Scripted, result: str = "Error: boom in src/a.py\n" + "x" * 4000) -> Figures:
     session = Session("s", [Turn("go", None, 5, [call(result, {"command": "make"})])])
     place = Place("made/up", 0, 0, 0)
-    measurement = Measurement({place: [Fact("error", "Error: boom"), Fact("path", "src/a.py")]})
+    measurement = Measurement({place: [Fact("error", "Error: boom"), Fact("path", "src/a.py")]}, {})
     measurement.run(condenser, [BenchSession("s", "made/up", "made", 0, session)])
     measurement.after_restart(condenser)
     return measurement.figures["made"]

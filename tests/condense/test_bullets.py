@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterturn.condense.bullets import Bullet, check_bullets, parse_bullets, texts_of, written
+from afterturn.condense.bullets import Bullet, parse_bullets, texts_of, written
+from afterturn.condense.checking import check_bullets
 from afterturn.condense.labels import substitute_inline_refs
 from afterturn.condense.serialise import PromptedCall
 from afterturn.condense.untrusted import is_untrusted, without_refs
@@ -136,6 +137,7 @@ def test_trusted(text: str) -> None:
 
 def test_refs_written_by_a_model_are_no_refs() -> None:
     assert without_refs("- `t1` a `b2` `t` `tx1` `T1`") == "- a `t` `tx1` `T1`"
+    assert without_refs("- `t`t1` 2` a") == "- a"
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from afterturn.condense.fences import OUTSIDE, fence_kind, mark_fences
 from afterturn.condense.footer import footer, without_footer
-from afterturn.condense.labels import label, substitute_inline_refs
+from afterturn.condense.labels import label, strip_labels, substitute_inline_refs
 
 REFS = ["t1", "t2"]
 TOOLS = ["read", "bash"]
@@ -143,6 +143,17 @@ def outside(text: str) -> list[str]:
     lines = text.split("\n")
     marks = mark_fences([fence_kind(line) for line in lines])
     return [line for line, mark in zip(lines, marks, strict=True) if mark == OUTSIDE]
+
+
+LABEL_THEN_BLANKS = re.compile(r"\[\[[0-9]+:[^\]\n]+\]\]\s*")
+
+
+@given(st.lists(st.sampled_from(["[[", "[", "]", "]]", "1", ":", "a", " ", "[[1:a]]", "\t"]), max_size=20).map("".join))
+def test_stripping_is_what_the_regex_says(line: str) -> None:
+    expected = line
+    while LABEL_THEN_BLANKS.search(expected):
+        expected = LABEL_THEN_BLANKS.sub("", expected)
+    assert strip_labels(line) == expected
 
 
 @given(TEXTS)

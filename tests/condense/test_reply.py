@@ -24,6 +24,7 @@ from afterturn.condense.reply import UnusableReplyError, usable_reply
         ("~~~\n- a\n~~~", "- a"),
         ("- a\n```\nx\n```", "- a\n```\nx\n```"),
         ("```\na\n```\n- b\n```\nc\n```", "```\na\n```\n- b\n```\nc\n```"),
+        ("- a\n- " + "b" * 5000, "- a\n- " + "b" * 3997 + "\u2026"),
         ("- [[1:bash]] Error: no such file", "- [[1:bash]] Error: no such file"),
         ("- Error handling is in a.py", "- Error handling is in a.py"),
         ("- I can't tell from [[1:read]] alone", "- I can't tell from [[1:read]] alone"),

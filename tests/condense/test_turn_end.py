@@ -73,10 +73,10 @@ async def test_agent_message_mode_joins_the_turns_of_one_request(store: Store) -
     await harness.turn_end(turn("c", 4, user_text="second request"))
     assert await harness.flush() == 2
     joined, single = sorted(await harness.settle(), key=lambda each: each.items[0].turn_index)
+    completer.prompts.sort(key=lambda prompt: "second request" in prompt)
     assert [(item.index, item.turn_index, item.short_id) for item in joined.items] == [(0, 1, "t1"), (1, 2, "t2")]
-    assert joined.summary_text == "- `t1` did its work\n- `t2` did its work" + footer(
-        ["t1", "t2"], "context_tree_query"
-    )
+    body = "- `t1` did its work\n- `t2` did its work"
+    assert joined.summary_text == body + footer(["t1", "t2"], "context_tree_query")
     assert single.batch_id == "batch c"
     assert "first request" in completer.prompts[0]
     assert "prose one\n\nprose two" in completer.prompts[0]
@@ -293,6 +293,17 @@ async def test_one_failing_batch_holds_up_no_other(store: Store) -> None:
         [("batch bad", "attempts_exhausted")],
     ]
     assert len(completer.prompts) == 5
+
+
+async def test_what_failed_is_tried_again_at_the_next_trigger_only(store: Store) -> None:
+    completer = FakeCompleter(CompleterError("provider_error", "x", retryable=True))
+    harness = Harness(store, completer, settings=settings(fallback="none"))
+    await harness.turn_end(turn("a", 1), final=True)
+    assert [each.outcome for each in await harness.settle()] == ["failed"]
+    assert told(await harness.turn_end(turn("b", 2))) == (2, False, None)
+    assert told(await harness.turn_end(final=True)) == (2, True, "agent-message")
+    await harness.settle()
+    assert len(completer.prompts) == 3
 
 
 async def test_work_in_hand_is_not_started_again(store: Store) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from afterturn.methods.table import BINDINGS
 from afterturn_protocol.errors import CODES, KINDS, Kind
 from afterturn_protocol.shape import Shape
 from afterturn_protocol.table import EITHER, EVENTS, METHODS, NOTIFICATION, REQUEST, SERVER_REQUESTS, load
@@ -47,6 +48,11 @@ def test_types_load(entry: Any) -> None:
 
 def server_requests() -> list[Any]:
     return list(SERVER_REQUESTS.values())
+
+
+def test_what_is_called_implemented_is_what_the_server_binds() -> None:
+    of_the_connection = {"exit", "$/cancelRequest"}
+    assert {name for name, method in METHODS.items() if method.implemented} == set(BINDINGS) | of_the_connection
 
 
 def test_the_start_path_loads_no_noun() -> None:

@@ -83,12 +83,14 @@ async def texts(store: SqliteStore, session: str, *refs: int, now_ms: int = 1000
     return [each.calls[0].text if each.calls else "expired" if each.expired else None for each in found]
 
 
-def frozen(
-    name: str, *, refs: Sequence[int] = (), summary: str | None = None, result: str | None = None
-) -> FrozenBatch:
-    """A result of the batch with this name."""
+def frozen(name: str, *, refs: Sequence[int] = (), summary: str | None = None, by: str = "") -> FrozenBatch:
+    """A result of the batch with this name; `by` tells two results of one batch apart."""
     return FrozenBatch(
-        batch_key=key("batch", name), batch_id=name, result=result or f'{{"of":"{name}"}}', summary=summary, refs=refs
+        batch_key=key("batch", name),
+        batch_id=name,
+        result=f'{{"of":"{name}","by":"{by}"}}',
+        summary=summary,
+        refs=list(refs),
     )
 
 

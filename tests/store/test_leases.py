@@ -1,5 +1,6 @@
 """Leases with a fencing token, and whose process is gone (store.md; capture.md, 'Durability')."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -79,8 +80,8 @@ async def test_the_lease_of_a_process_that_is_gone_is_free_at_once(engine: Engin
         assert child.stdout.readline() == b"claimed\n"
         assert await claim(leases, "me", 1) == Claim(0, 100)
         child.kill()
-        # Not waited for yet, so a zombie: it has the pid, and is gone.
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        # Ended, and not collected: a zombie has its pid still, and is gone.
+        await asyncio.to_thread(os.waitid, os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert await claim(leases, "me", 1) == Claim(2, 0)
 
 

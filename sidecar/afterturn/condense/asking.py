@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from afterturn.condense.bullets import check_bullets, parse_bullets
+from afterturn.condense.bullets import parse_bullets
+from afterturn.condense.checking import check_bullets
 from afterturn.condense.draft import Draft, Material
+from afterturn.condense.failure import ModelFailure
 from afterturn.condense.needs import Needs, beside
 from afterturn.condense.ports import Completer, CompleterError, Completion, PromptMessage
 from afterturn.condense.prompts import condense_batch
@@ -15,31 +17,6 @@ from afterturn.condense.serialise import PromptedCall, record, reply_tokens, spl
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import CondenseWarning
 from afterturn_protocol.settings import CondenseSettings
-
-
-class ModelFailure(Exception):
-    """A batch that a model did not summarise.
-
-    reason: of the result. called: whether a provider was asked. usage: what that cost.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        detail: str,
-        *,
-        retryable: bool,
-        retry_after_ms: int | None = None,
-        called: bool = True,
-        usage: Usage | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
-        self.retryable = retryable
-        self.retry_after_ms = retry_after_ms
-        self.called = called
-        self.usage = usage
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -146,9 +123,7 @@ def _failure(problem: CompleterError, usage: Usage | None, called_before: bool) 
     )
 
 
-def _checked(
-    body: str, calls: Sequence[PromptedCall], context: str, material: Material, usage: Usage | None
-) -> Draft:
+def _checked(body: str, calls: Sequence[PromptedCall], context: str, material: Material, usage: Usage | None) -> Draft:
     bullets = parse_bullets(body, [call.tool_name for call in calls])
     checked = check_bullets(bullets, calls, context, material.lines)
     if not checked.bullets:

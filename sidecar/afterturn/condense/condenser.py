@@ -9,16 +9,15 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from afterturn.condense.asking import ModelFailure, Question, ask
 from afterturn.condense.calls import RECOVERED, Call
 from afterturn.condense.draft import Draft, Material, drafted_result
+from afterturn.condense.failure import ModelFailure
 from afterturn.condense.gates import empty_reason, is_trivial
 from afterturn.condense.locks import KeyedLocks
 from afterturn.condense.needs import Needs, beside
 from afterturn.condense.ports import Completer, FrozenBatch, Placed
 from afterturn.condense.refs import parse_ref, short_id
 from afterturn.condense.results import frozen_text, thawed, warning
-from afterturn.condense.serialise import capped_prose, capped_request
 from afterturn.condense.standing import Standing, items, left, pointers, stand
 from afterturn_protocol.condense import CondenseItem, CondenseResult, CondenseWarning
 from afterturn_protocol.settings import CondenseSettings
@@ -139,6 +138,9 @@ class Condenser:
 
     async def _asked(self, bench: _Bench, completer: Completer, material: Material) -> Draft:
         """Ask within the attempts that are left. Raises ModelFailure."""
+        # What prompts and checks need is loaded only where there is a model.
+        from afterturn.condense.asking import Question, ask
+
         work = bench.work
         batches = self._needs.store.batches
         number, wait_ms = await batches.take_attempt(
@@ -153,10 +155,12 @@ class Condenser:
             raise ModelFailure("attempts_exhausted", detail, retryable=True, retry_after_ms=wait_ms, called=False)
         made = False
         try:
+            size = len(work.request or "") + len(work.prose or "")
+            request, prose = await beside(size, material.context, work.request, work.prose)
             question = Question(
                 session_id=work.session_id,
-                request=capped_request(material.hide(work.request or "")),
-                prose=capped_prose(material.hide(work.prose or "")),
+                request=request,
+                prose=prose,
                 settings=work.settings,
                 attempt=number,
                 background=work.background,
@@ -265,4 +269,3 @@ def _failed(bench: _Bench, failure: ModelFailure, warnings: Sequence[CondenseWar
         usage=failure.usage,
         warnings=list(warnings),
     )
-

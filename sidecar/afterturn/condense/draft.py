@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from afterturn.condense.bullets import Bullet, extractive_bullets, texts_of, written
 from afterturn.condense.calls import Call, redacted_args
-from afterturn.condense.extract import ToolView, bullets, salient
 from afterturn.condense.footer import footer
 from afterturn.condense.gates import is_oversized
 from afterturn.condense.identity import json_text
@@ -18,7 +17,7 @@ from afterturn.condense.ports import Redactor
 from afterturn.condense.refs import short_id
 from afterturn.condense.replacements import digest_replacement, shorter
 from afterturn.condense.results import warning
-from afterturn.condense.serialise import PromptedCall, prompted_call
+from afterturn.condense.serialise import PromptedCall, capped_prose, capped_request, prompted_call
 from afterturn.condense.standing import Standing, items, left
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import CondenseResult, CondenseWarning, Ref
@@ -64,10 +63,17 @@ class Material:
             self._counts[name] = self._counts.get(name, 0) + count
         return safe
 
+    def context(self, request: str | None, prose: str | None) -> tuple[str, str]:
+        """The user's request and the assistant's prose, redacted and cut for a prompt."""
+        return capped_request(self.hide(request or "")), capped_prose(self.hide(prose or ""))
+
     def lines(self, position: int) -> list[str]:
         """One to three extractive lines about the call at `position`."""
         found = self._lines.get(position)
         if found is None:
+            # The extractors take milliseconds to load, and refs resolve without them.
+            from afterturn.condense.extract import ToolView, bullets
+
             call = self.safe[position]
             view = ToolView(call.tool_name, call.args, call.text, call.outcome == "error", call.outcome)
             later = self._later[position + 1 : position + 1 + _LATER_CALLS]
@@ -81,6 +87,8 @@ class Material:
 
     def prompted(self) -> list[PromptedCall]:
         """The calls as a model is shown them, numbered from 1."""
+        from afterturn.condense.extract import salient
+
         return [
             prompted_call(number, call.tool_name, _readable(call.args), call.text, call.outcome, salient)
             for number, call in enumerate(self.safe, 1)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 _ESCAPES = re.compile(r'\\(["\\/nrt])')
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _QUOTED = re.compile(r"\"([^\"\n]{2,})\"|\u201c([^\u201d\n]{2,})\u201d|(?<!\w)'([^'\n]{2,})'(?!\w)|`([^`\s]{2,})`")
-_FILE_LINE = re.compile(r"([\w@~+./\\-]*[A-Za-z_][\w@~+./\\-]*\.\w{1,12}):(\d+)")
-_PATH = re.compile(r"(?<![\w/\\])(?:[A-Za-z]:)?[\w@~+.-]*(?:[/\\]+[\w@~+.-]+)+[/\\]?")
+# Each begins only where no char of its own comes before, so that a long run is read once and not from each char.
+_FILE_LINE = re.compile(r"(?<![\w@~+./\\-])([\w@~+./\\-]+\.[A-Za-z]\w{0,11}):(\d+)")
+_PATH = re.compile(r"(?<![\w@~+./\\-])(?:[A-Za-z]:)?[\w@~+.-]*(?:[/\\]+[\w@~+.-]+)+[/\\]?")
 _FILE = re.compile(
-    r"(?<![\w./\\-])[\w+-][\w+.-]*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|rst|rs|go|c|h|cc|cpp|hpp|java|kt|rb"
+    r"(?<![\w+./\\-])[\w+-][\w+.-]*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|rst|rs|go|c|h|cc|cpp|hpp|java|kt|rb"
     r"|php|sh|bash|ya?ml|toml|lock|txt|cfg|ini|conf|html?|css|scss|sql|xml|csv|tsv|log|ipynb|swift|cs|lua|vim|proto"
     r"|gradle|env|patch|diff|png|jpe?g|svg|gif|pdf)(?![\w/\\])"
 )

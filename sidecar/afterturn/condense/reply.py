@@ -3,8 +3,10 @@
 import re
 
 from afterturn.condense.fences import fence_kind
+from afterturn.text import cut
 
 MAX_REPLY_CHARS = 64_000
+MAX_LINE_CHARS = 4_000
 
 # An opener counts only at a line start: elsewhere a bullet talks about the tag.
 _THINKING_TAG = re.compile(
@@ -36,7 +38,10 @@ class UnusableReplyError(Exception):
 
 
 def usable_reply(text: str, stop_reason: str) -> str:
-    """The reply without thinking and without a fence around all of it. Raises UnusableReplyError."""
+    """The reply without thinking and without a fence around all of it; overlong lines are cut.
+
+    Raises UnusableReplyError.
+    """
     if stop_reason == "length":
         raise UnusableReplyError("cut")
     if stop_reason in ("error", "aborted"):
@@ -49,7 +54,7 @@ def usable_reply(text: str, stop_reason: str) -> str:
             raise UnusableReplyError("error")
         if _REFUSAL.match(body):
             raise UnusableReplyError("refusal")
-    return body
+    return "\n".join(cut(line, MAX_LINE_CHARS) for line in body.split("\n"))
 
 
 def without_thinking(text: str) -> str:

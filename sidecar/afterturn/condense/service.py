@@ -7,17 +7,17 @@ done, so that the session's next message need not wait for a model. Everything h
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from afterturn.condense.arriving import read_arrivals
 from afterturn.condense.background import Background, Emit, Spawn
-from afterturn.condense.calls import read_batch
 from afterturn.condense.condenser import Condenser, Work
 from afterturn.condense.identity import batch_key, made_batch_id
-from afterturn.condense.needs import Needs, beside
+from afterturn.condense.needs import Needs
 from afterturn.condense.options import merged
 from afterturn.condense.plan import made_plan
 from afterturn.condense.ports import Intake
 from afterturn.condense.resolving import resolve
 from afterturn.condense.results import thawed
-from afterturn.condense.turn_end import TurnEnds, size_of
+from afterturn.condense.turn_end import TurnEnds
 from afterturn_protocol.condense import (
     CondenseResult,
     CondenseTurnEndParams,
@@ -60,8 +60,7 @@ class CondenseService:
         """`condense/summarize`: the batch archived and condensed, or what was answered for it before."""
         needs, batch = self._needs, params.batch
         settings = merged(needs.settings(), params.options)
-        hide = None if needs.keep_raw() else needs.hide
-        arrivals = await read_beside(batch, settings, hide)
+        arrivals = await read_arrivals(needs, batch, settings)
         key = batch_key(call.identity for call in arrivals.calls)
         batch_id = batch.batch_id or made_batch_id(key)
         intake = Intake(calls=arrivals.new, batch_key=key, batch_id=batch_id)

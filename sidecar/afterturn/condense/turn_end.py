@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from afterturn.condense.arriving import read_arrivals
 from afterturn.condense.background import Background
 from afterturn.condense.budget import fraction_used, next_baseline, trigger
-from afterturn.condense.calls import OPEN, PROTECTED, Arrivals, read_batch
+from afterturn.condense.calls import OPEN, PROTECTED, Arrivals
 from afterturn.condense.condenser import recovered_ids
 from afterturn.condense.identity import batch_key, made_batch_id
 from afterturn.condense.needs import Needs, beside
@@ -83,7 +84,7 @@ class TurnEnds:
         if fired is not None:
             await store.turns.mark_due(session_id)
         pending = await store.turns.pending(session_id)
-        started = self._background.reserve(session_id, pending, settings) if settings.enabled else []
+        started = self._background.reserve(session_id, pending, settings) if fired is not None else []
         arrived()
         after_reply(lambda: self._background.start(session_id, taken.epoch, started))
         return CondenseTurnEndResult(
@@ -131,7 +132,10 @@ class TurnEnds:
     async def _read(self, batch: Batch | None, settings: CondenseSettings) -> _Turn:
         if batch is None:
             return _Turn(Arrivals([], []), None, None)
-        return await beside(size_of(batch), _read_turn, self._needs, batch, settings)
+        arrivals = await read_arrivals(self._needs, batch, settings)
+        chars = len(batch.user_text or "") + len(batch.assistant_text or "")
+        request, prose = await beside(chars, _safe_texts, batch, self._needs.hide)
+        return _Turn(arrivals, request, prose)
 
     async def _take_in(
         self, params: CondenseTurnEndParams, turn: _Turn, state: TurnState, settings: CondenseSettings
@@ -176,21 +180,11 @@ class TurnEnds:
         return items(standings, given, recovered, summarized=False)
 
 
-def size_of(batch: Batch) -> int:
-    """About how many chars reading a batch goes through."""
-    size = len(batch.user_text or "") + len(batch.assistant_text or "")
-    for call in batch.tool_calls:
-        size += len(call.result_text or "") if call.content is None else 0
-        for block in call.content or ():
-            size += sum(len(value) for value in block.values() if isinstance(value, str))
-    return size
-
-
-def _read_turn(needs: Needs, batch: Batch, settings: CondenseSettings) -> _Turn:
-    arrivals = read_batch(batch, settings, None if needs.keep_raw() else needs.hide)
-    request = capped_request(needs.hide(batch.user_text)) if batch.user_text else None
-    prose = capped_prose(needs.hide(batch.assistant_text)) if batch.assistant_text else None
-    return _Turn(arrivals, request, prose)
+def _safe_texts(batch: Batch, hide: Callable[[str], str]) -> tuple[str | None, str | None]:
+    """The user's request and the assistant's prose, redacted and cut."""
+    request = capped_request(hide(batch.user_text)) if batch.user_text else None
+    prose = capped_prose(hide(batch.assistant_text)) if batch.assistant_text else None
+    return request, prose
 
 
 def _final_trigger(params: CondenseTurnEndParams, settings: CondenseSettings) -> str | None:

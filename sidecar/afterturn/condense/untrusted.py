@@ -13,7 +13,7 @@ _CALL_LIKE = re.compile(
     re.IGNORECASE,
 )
 _OUR_SYNTAX = re.compile(
-    r"summarized tool refs\W|\[full output: |^\W*result \((?:ok|error)\): |<<<[0-9a-f]{16}|[0-9a-f]{16}>>>",
+    r"summarized tool refs\W|\[full output: |^[^\w\n]*result \((?:ok|error)\): |<<<[0-9a-f]{16}|[0-9a-f]{16}>>>",
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKER = re.compile(r"^[\s>#*_`\"'+-]*(?:\d{1,3}[.)]\s+)?[\s*_`\"'-]*")
@@ -29,4 +29,6 @@ def is_untrusted(text: str) -> bool:
 
 def without_refs(text: str) -> str:
     """`text` without anything that reads as a ref: refs are given by the server, never by a model."""
-    return _REF.sub("", text) if "`" in text else text
+    while (shorter := _REF.sub("", text)) != text:
+        text = shorter
+    return text

@@ -39,6 +39,8 @@ _ENDS_LINE = re.compile(r"[ \t]*(?:[\r\n]|\\[rn]|\Z)")
 _TAGGED = re.compile(r"[^<\n]*+")
 _FIRST_WORD = re.compile(r"([A-Za-z]{2,16})[ .]\Z")
 _BEFORE = 40
+# Chars of a value that are looked at before it is known to be a secret.
+_LOOK = 512
 
 
 class Name(Struct, frozen=True):
@@ -77,12 +79,8 @@ def assigned(text: str, name: Name) -> Span | None:
     if link["op"] == ":" and (default := _DEFAULT.match(text, at)):
         at = default.end()
     opened = _OPEN.match(text, at)
-    if opened:
-        start, end = _quoted(text, opened)
-    elif link["tag"] is not None:
-        start, end = at, _end(_TAGGED, text, at)
-    else:
-        start, end = at, _unquoted_end(text, name, link, at)
+    value = _Value(text, name, link, opened, opened.end() if opened else at)
+    end = value.end(at + _LOOK)
     setting = Setting(
         type=name.type,
         name=name.text.strip("-"),
@@ -91,38 +89,55 @@ def assigned(text: str, name: Name) -> Span | None:
         bare=_is_bare(text, name, link, end),
         alone=bool(_ENDS_LINE.match(text, end) and _line_start(text, name)),
     )
-    return Span(start, end, BY_NAME, name.type) if is_secret(text[start:end], setting) else None
+    if not is_secret(text[value.start : end], setting):
+        return None
+    if end >= at + _LOOK:
+        end = value.end(len(text))
+    return Span(value.start, end, BY_NAME, name.type)
+
+
+class _Value:
+    """Where a value ends; asked for with a limit first, so that a value that is no secret costs a bounded look."""
+
+    def __init__(
+        self, text: str, name: Name, link: re.Match[str], opened: re.Match[str] | None, start: int
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.quote = opened["quote"] if opened else ""
+        self.tagged = link["tag"] is not None
+        self.whole_line = link["op"] == "=" and link.end() == name.end + 1 and bool(_line_start(text, name))
+
+    def end(self, limit: int) -> int:
+        if not self.quote:
+            return self.tagged_end(limit) if self.tagged else self.unquoted_end(limit)
+        if len(self.quote) == 1:
+            return _end(_QUOTED[self.quote], self.text, self.start, limit)
+        if self.quote[0] == "\\":
+            limit = _end(_LINE, self.text, self.start, limit)
+        at = self.text.find(self.quote, self.start, limit)
+        while at > 0 and self.text[at - 1] == "\\":  # more backslashes than the opening quote has: inside the value
+            at = self.text.find(self.quote, at + 1, limit)
+        return at if at >= 0 else min(limit, len(self.text))
+
+    def tagged_end(self, limit: int) -> int:
+        return _end(_TAGGED, self.text, self.start, limit)
+
+    def unquoted_end(self, limit: int) -> int:
+        if self.whole_line:
+            whole = _WHOLE_LINE.match(self.text, self.start, limit)
+            if whole and not whole[1].endswith((",", ";", ")")):
+                return whole.end(1)
+        end = _end(_UNQUOTED, self.text, self.start, limit)
+        while end > self.start and self.text[end - 1] in ".,:!":
+            end -= 1
+        return end
 
 
 def _is_compared(name: Name, link: re.Match[str]) -> bool:
     if link["pair"] is not None:
         return not name.text.startswith("-")
     return link["op"] in ("==", "===", "!=", "!==")
-
-
-def _quoted(text: str, opened: re.Match[str]) -> tuple[int, int]:
-    quote, start = opened["quote"], opened.end()
-    if len(quote) == 1:
-        return start, _end(_QUOTED[quote], text, start)
-    if quote[0] != "\\":
-        closed = text.find(quote, start)
-        return start, closed if closed >= 0 else len(text)
-    line = _end(_LINE, text, start)
-    at = text.find(quote, start, line)
-    while at > 0 and text[at - 1] == "\\":  # more backslashes than the opening quote has: a quote inside the value
-        at = text.find(quote, at + 1, line)
-    return start, at if at >= 0 else line
-
-
-def _unquoted_end(text: str, name: Name, link: re.Match[str], at: int) -> int:
-    if link["op"] == "=" and link.end() == name.end + 1 and _line_start(text, name):
-        whole = _WHOLE_LINE.match(text, at)
-        if whole and not whole[1].endswith((",", ";", ")")):
-            return whole.end(1)
-    end = _end(_UNQUOTED, text, at)
-    while end > at and text[end - 1] in ".,:!":
-        end -= 1
-    return end
 
 
 def _line_start(text: str, name: Name) -> re.Match[str] | None:
@@ -140,6 +155,6 @@ def _is_bare(text: str, name: Name, link: re.Match[str], end: int) -> bool:
     return (name.text.isupper() or bool(line and not line["indent"])) and text[end : end + 1] not in (",", ")", "]", "}")
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
+def _end(pattern: re.Pattern[str], text: str, at: int, limit: int) -> int:
+    found = pattern.match(text, at, limit)
     return found.end() if found else at

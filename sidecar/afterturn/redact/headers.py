@@ -19,6 +19,8 @@ _SCHEME = re.compile(
     r"|bearer|basic|token|negotiate|ntlm|api-?key|key|jwt|ssws|private-token|genie-?key|splunk|bot)(?:\s|%20|\+){1,4}",
     re.IGNORECASE,
 )
+# Chars of a credential that are looked at before it is known to be one.
+_LOOK = 512
 _CREDENTIAL = re.compile(r"[^\s\"'`\\<>;,&)}\]]++")
 _PARAMETERS = re.compile(r"[^\r\n\\]*+")
 _QUOTES_OUT = {quote: re.compile(rf"[^{quote}\r\n\\]*+") for quote in "\"'`"}
@@ -42,9 +44,11 @@ def authorization(text: str, end: int) -> Span | None:
     at = link.end()
     scheme = _SCHEME.match(text, at)
     if not scheme:
-        found = _CREDENTIAL.match(text, at)
+        found = _CREDENTIAL.match(text, at, at + _LOOK)
         setting = Setting(type=names.TOKEN, name="authorization", quoted=bool(link["open"]), bare=link["op"] == ":")
-        return _span(found, "authorization") if found and is_secret(found[0], setting) else None
+        if not found or not is_secret(found[0], setting):
+            return None
+        return Span(at, _end_of(_CREDENTIAL, text, at), BY_PLACE, "authorization")
     kind = "basic-auth" if scheme["scheme"].lower() == "basic" else "bearer-token"
     if scheme["lists"]:
         quote = link["open"][-1] if link["open"] else ""
@@ -73,6 +77,11 @@ def cookie_pairs(text: str, at: int) -> Iterator[Span]:
             return
         flag = _FLAG.match(text, found.end())
         found = _COOKIE.match(text, flag.end() if flag else found.end())
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
 
 
 def _span(found: re.Match[str], kind: str) -> Span:

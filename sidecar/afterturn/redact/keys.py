@@ -16,6 +16,8 @@ from afterturn.redact.values import is_stand_in
 RUN = 20
 # The head of a form stands in its run, or at most so many chars before it.
 LEFT = 32
+# No head is longer.
+HEAD = 16
 
 
 class Form(Struct, frozen=True):
@@ -23,7 +25,7 @@ class Form(Struct, frozen=True):
 
     type: what the marker says. heads: literals, one of which every key of the form has, blank-separated. pattern: the
     whole key, group 1 the secret where not all of it is. glued: counts inside other letters too. back: how many chars
-    before the head the key may begin.
+    before the head the key may begin. once: when it does not fit at one head of a run, it fits at no later one.
     """
 
     type: str
@@ -31,6 +33,7 @@ class Form(Struct, frozen=True):
     pattern: str
     glued: bool = False
     back: int = 0
+    once: bool = False
 
 
 # The first form that fits wins, so the longer head stands first.
@@ -72,15 +75,15 @@ _FORMS = (
     Form("pypi-token", "pypi-", r"pypi-(?=[a-z0-9_-]{0,40}[A-Z])(?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{16,}+"),
     Form("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}+", glued=True),
     Form("huggingface-token", "api_org_", r"api_org_[A-Za-z0-9]{30,}+", glued=True),
-    Form("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{4,}+(?:\.[A-Za-z0-9_-]*+){0,3}+", glued=True),
-    Form("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+", glued=True),
+    Form("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{4,}+(?:\.[A-Za-z0-9_-]*+){0,3}+", glued=True, once=True),
+    Form("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,}+", glued=True),
     Form("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[por]_v1_[a-f0-9]{32,}+", glued=True),
     Form("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp[a-z]{2}_[A-Fa-f0-9]{24,}+", glued=True),
     Form("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_-]{20,}+", glued=True),
     Form("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+", glued=True),
     Form("atlassian-token", "ATATT3 ATCTT3", r"AT[AC]TT3[A-Za-z0-9_=-]{40,}+", glued=True),
     Form("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_-]{20,}+", glued=True),
-    Form("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{20,}+_[a-f0-9]{8}", glued=True),
+    Form("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{20,64}+_[a-f0-9]{8}", glued=True),
     Form("grafana-token", "glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=]{20,}+", glued=True),
     Form("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}+", glued=True, back=14),
     Form("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_-]{20,}+", glued=True),
@@ -130,7 +133,7 @@ _FORMS = (
     Form("posthog-key", "phx_", r"phx_[A-Za-z0-9]{30,}+"),
     Form("alibaba-key", "LTAI", r"LTAI[A-Za-z0-9]{16,26}(?![A-Za-z0-9])"),
     Form("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{60,}+"),
-    Form("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{10,}+"),
+    Form("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,2048}+\.[A-Za-z0-9_-]{10,}+"),
     Form("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}+", glued=True, back=10),
     Form("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_-]{20,}+"),
     Form(
@@ -149,34 +152,37 @@ _FORMS = (
 _ESCAPE = re.compile(r"(?<=\\)(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}|(?<=[\[;])\d{0,3}m")
 
 
-def keys(text: str, start: int, end: int) -> Iterator[Span]:
-    """The keys whose head stands in the run `text[start:end]` or up to LEFT chars before it."""
-    left = max(0, start - LEFT)
-    for head in _heads(True).finditer(text, left, end):
-        yield from _fitting(text, head)
-    for head in _heads(False).finditer(text, left, end):
-        yield from _fitting(text, head)
+def keys(text: str, left: int, start: int, end: int) -> Iterator[Span]:
+    """The keys whose head stands in the run `text[start:end]` or before it, from `left` on."""
+    failed: set[str] = set()
+    for pattern, before in ((_glued(), 0), (_words(), 1)):
+        at = left - before if left else 0
+        while found := pattern.search(text, at, end):
+            head, at = found.start("head"), found.end("head") - before
+            if span := _fitting(text, found["head"], head, failed):
+                yield span
+                at = max(at, span.end - before)
     # An escape ends in a letter or digit, so a word behind it does not look like one; it always begins the run.
     if text[start - 1 : start] in ("\\", "%", "[", ";") and (escape := _ESCAPE.match(text, start)):
-        if head := _heads_alone().match(text, escape.end()):
-            yield from _fitting(text, head)
+        head = _word_heads().match(text, escape.end())
+        if head and (span := _fitting(text, head[0], head.start(), failed)):
+            yield span
 
 
-def _fitting(text: str, head: re.Match[str]) -> Iterator[Span]:
-    for form in _by_head()[head[0]]:
+def _fitting(text: str, head: str, at: int, failed: set[str]) -> Span | None:
+    """The key of the form whose head stands at `at`."""
+    for form in _by_head()[head]:
+        if form.once and form.type in failed:
+            continue
         pattern = re.compile(form.pattern)
-        if form.back:
-            found = pattern.search(text, max(0, head.start() - form.back), head.start() + 512)
-            if not found or not found.start() <= head.start() < found.end():
-                continue
-            found = pattern.match(text, found.start())
-        else:
-            found = pattern.match(text, head.start())
+        found = pattern.match(text, at)
+        if form.back and (near := pattern.search(text, max(0, at - form.back), at + 512)):
+            found = pattern.match(text, near.start()) if near.start() <= at < near.end() else None
         if found:
             group = 1 if pattern.groups else 0
-            if not is_stand_in(found[group]):
-                yield Span(found.start(group), found.end(group), BY_FORM, form.type)
-            return
+            return None if is_stand_in(found[group]) else Span(found.start(group), found.end(group), BY_FORM, form.type)
+        failed.add(form.type)
+    return None
 
 
 @cache
@@ -189,14 +195,19 @@ def _by_head() -> dict[str, tuple[Form, ...]]:
 
 
 @cache
-def _heads(glued: bool) -> re.Pattern[str]:
-    heads = [head for form in _FORMS if form.glued == glued for head in form.heads.split()]
-    return re.compile(_trie(heads) if glued else "(?<![A-Za-z0-9])" + _trie(heads))
+def _glued() -> re.Pattern[str]:
+    return re.compile(f"(?P<head>{_trie([head for form in _FORMS if form.glued for head in form.heads.split()])})")
 
 
 @cache
-def _heads_alone() -> re.Pattern[str]:
+def _word_heads() -> re.Pattern[str]:
     return re.compile(_trie([head for form in _FORMS if not form.glued for head in form.heads.split()]))
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    # The char before a word, not a look behind: the engine then skips to it by its class.
+    return re.compile(rf"(?:[^A-Za-z0-9]|\A)(?P<head>{_word_heads().pattern})")
 
 
 def _trie(heads: list[str]) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from afterturn.redact import headers, names, pem, urls
 from afterturn.redact.assignments import Name, assigned, two_word_name
-from afterturn.redact.keys import LEFT, RUN, keys
+from afterturn.redact.keys import HEAD, LEFT, RUN, keys
 from afterturn.redact.span import Span
 
 # How far a pass sees beyond the piece on both sides; no name that counts is longer.
@@ -94,35 +94,42 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
 
 def _keys(piece: Piece) -> Iterator[Span]:
     run = _IN_WORD * RUN
+    seen = max(0, piece.start - LEFT)
     at = piece.classes.find(run, max(0, piece.start - piece.base - RUN))
     while at >= 0 and at + piece.base < piece.stop:
         end = piece.classes.find(_NO_WORD, at + RUN)
         if end < 0:
             end = len(piece.classes)
-        yield from keys(piece.text, at + piece.base, end + piece.base)
+        start = at + piece.base
+        yield from keys(piece.text, max(seen, start - LEFT), start, end + piece.base)
+        seen = end + piece.base - HEAD
         at = piece.classes.find(run, end)
 
 
 def _named(piece: Piece, floor: int) -> Iterator[Span]:
     text, base, classes = piece.text, piece.base, piece.classes
-    seen: set[int] = set()
-    for pattern in _NAMES:
-        for place in piece.places(pattern):
-            if text[place : place + 3] == "KEY" and (key := pem.block(text, place, floor)):
-                yield key
-                continue
-            at = place - base
-            first = classes.rfind(_NO_WORD, max(0, at - MARGIN), at) + 1
-            last = classes.find(_NO_WORD, at)
-            if last < 0:
-                last = len(classes)
-            if first + base in seen or (last < len(classes) and piece.low[last] not in _AFTER_NAME):
-                continue
-            seen.add(first + base)
-            yield from _given(piece, first + base, last + base, floor)
+    done = 0
+    for place in sorted(place for pattern in _NAMES for place in piece.places(pattern)):
+        if place < done:
+            continue
+        if text[place : place + 3] == "KEY" and (key := pem.block(text, place, floor)):
+            done = key.end
+            yield key
+            continue
+        at = place - base
+        first = classes.rfind(_NO_WORD, max(0, at - MARGIN), at) + 1
+        last = classes.find(_NO_WORD, at)
+        if last < 0:
+            last = len(classes)
+        done = last + base
+        if last < len(classes) and piece.low[last] not in _AFTER_NAME:
+            continue
+        for span in _given(piece, max(first, at - MARGIN) + base, last + base):
+            done = span.end
+            yield span
 
 
-def _given(piece: Piece, start: int, end: int, floor: int) -> Iterator[Span]:
+def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
     text = piece.text
     if text[start - 1 : start] == "\\" and text[start] in _ESCAPES and end - start > 1:
         start += 1

@@ -42,7 +42,7 @@ _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]{
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)+\d{0,3}|[iuf](?:8|16|32|64|128)")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:[\w.@ -]{1,40}[\\/])*[\w.@ -]{0,40}|(?:[\w.-]{1,30}/)+[\w-]{1,30}\.\w{1,5}")
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://")
-_PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ]?[A-Za-z]+)*")
+_PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*")
 
 
 class Setting(Struct, frozen=True):

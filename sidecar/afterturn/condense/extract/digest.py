@@ -1,17 +1,19 @@
 """What an extractor found in one call, in order of value, before any budget is applied."""
 
+from collections.abc import Callable
+
 import msgspec
 
 
 class Group(msgspec.Struct):
-    """Pieces of one sort under a heading word, best first.
+    """Pieces of one sort under a heading word, best first; or how to find them, if there is room for them.
 
     `order`: where each piece is shown once chosen, if not by value. `share`: how much of the room that is left the
     group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths).
     """
 
     heading: str
-    pieces: list[str]
+    pieces: list[str] | Callable[[], list[str]]
     separator: str = ", "
     order: list[int] | None = None
     share: int = 100

@@ -3,6 +3,7 @@
 from afterturn.condense.extract.digest import Digest
 from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.lenses import code, data, diff, hits, markup, paths, plain
+from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import Sight
 
@@ -28,10 +29,10 @@ def look(view: Sight, digest: Digest, shape: str = "") -> None:
 
 def _without_numbers(view: Sight, shape: str) -> tuple[Sight, str]:
     """A numbered view of data is read as the data; of anything else, as numbered text."""
-    pairs, numbered = code.split_numbers(view.lines.all)
-    if not numbered:
+    lines = split_numbers(view.lines.all)
+    if lines.numbers is None:
         return view, shape
-    text = "\n".join(text for _, text in pairs).strip()
+    text = "\n".join(lines.texts).strip()
     found = shape if shape == "table" else shape_of(text)
     if found not in ("json", "jsonl", "table") or (found == "json" and data.decode(text) is None):
         return view, "numbered"

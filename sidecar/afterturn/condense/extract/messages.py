@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from afterturn.condense.extract.hot import Lines, error_weight, is_summary
+from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.safe import is_instruction, quoted
+from afterturn.condense.extract.weights import is_summary
 from afterturn.text import cut_words
 
 _LINE_CHARS = 220
@@ -47,6 +48,8 @@ class Message:
 def exception_lines(lines: Lines) -> set[int]:
     """Indexes of the lines that end Python tracebacks: they name what was raised, in any words."""
     found: set[int] = set()
+    if 'file "' not in lines.low:
+        return found
     frame = -1
     for index, line in enumerate(lines.all):
         text = line.lstrip()
@@ -68,10 +71,16 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
     found: dict[str, Message] = {}
     last: Message | None = None
     raised = exception_lines(lines)
-    for index in sorted({*lines.hot(), *raised}):
+    weights = dict(lines.errors) | dict.fromkeys(raised, 4)
+    sums = set(lines.totals)
+    seen: set[str] = set()
+    for index in sorted(weights):
         line = lines.all[index].strip()
-        weight = 4 if index in raised else error_weight(line)
-        if weight == 0 or is_summary(line) or any(name in line for name in told):
+        weight = weights[index]
+        if line in seen:
+            continue
+        seen.add(line)
+        if (index in sums and is_summary(line)) or any(name in line for name in told):
             continue
         text = cut_words(_message(line), _LINE_CHARS)
         if is_instruction(text):

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 # Only so much text is searched for names; later parts of a huge output add few new ones.
 MAX_NAME_CHARS = 200_000
 
-_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{3,}")
+_IDENTIFIER = re.compile(r"(?<![0-9])[A-Za-z_$][A-Za-z0-9_$]{3,}")
 _PATHLIKE = re.compile(r"[\w.@~+/-]{4,}")
-_HAS_SHAPE = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
+_DIGIT = re.compile(r"\d+")
 
 # Words of programming languages and of English that name nothing.
 _COMMON = frozenset(
@@ -34,6 +34,9 @@ _COMMON = frozenset(
 )
 
 
+_BITS = tuple(2 * count.bit_length() for count in range(256))
+
+
 def identifiers(text: str) -> list[str]:
     """Every word of four or more chars that could name something in a program, in order, with repeats."""
     return _IDENTIFIER.findall(text)
@@ -46,8 +49,9 @@ def is_common(word: str) -> bool:
 
 def looks_random(word: str) -> bool:
     """Whether a word is more likely a hash, an id or encoded bytes than a name."""
-    digits = sum(char.isdigit() for char in word)
-    return len(word) > 40 or (len(word) > 11 and digits * 4 > len(word))
+    if len(word) < 12 or word.isalpha():
+        return len(word) > 40
+    return len(word) > 40 or (len(word) - len(_DIGIT.sub("", word))) * 4 > len(word)
 
 
 def rank_names(
@@ -64,21 +68,34 @@ def rank_names(
     """
     counts = Counter(identifiers(text[:MAX_NAME_CHARS]))
     scored: list[tuple[int, int, str]] = []
-    for at, (word, count) in enumerate(counts.items()):
-        if len(word) > 64 or word in known or is_common(word):
+    rare: list[str] = []  # words that occur once and look like any word: only when there is nothing better
+    at = 0
+    for word, count in counts.items():
+        if word in _COMMON or word in known:
             continue
-        score = 2 * min(count, 255).bit_length()
+        at += 1
+        lower = word.islower()
+        if count == 1 and lower and "_" not in word and word not in defined and word not in wanted:
+            rare.append(word)
+            continue
+        score = _BITS[count] if count < 256 else 18
+        # fooBar, FooBar, foo_bar: made up for one thing, where foo, Foo and FOO may be any word.
+        if "_" in word or not (lower or word.isupper() or word.istitle()):
+            bare = word.strip("_$")
+            if not bare or len(word) > 64 or (bare is not word and bare.lower() in _COMMON):
+                continue
+            score += 3
+            if len(word) > 11 and looks_random(word):
+                score -= 8
+        elif not lower and word.lower() in _COMMON:
+            continue
         if word in defined:
             score += 4
-        if _HAS_SHAPE.search(word) is not None:
-            score += 3
         if word in wanted:
             score += 40
-        if len(word) > 11 and looks_random(word):
-            score -= 8
         scored.append((-score, at, word))
     scored.sort()
-    return [word for _, _, word in scored[:limit]]
+    return [*(word for _, _, word in scored), *rare][:limit]
 
 
 def paths_in(lines: Iterable[str]) -> dict[str, int]:

@@ -8,44 +8,15 @@ import re
 
 import msgspec
 
+from afterturn.condense.extract.edges import ending, exit_code, extent_notes
 from afterturn.text import ELLIPSIS, clean
 
 # A text longer than this is read at its two ends only: enough for every fact, and a bound on the time taken.
 MAX_READ_CHARS = 1_000_000
 
 _EDGE = 800
-_EXIT_WORDS = (
-    r"(?:exit(?:ed|s)?(?: with)?(?: exit)?(?:[ -_](?:code|status))?|return ?code|finished with)"
-    r"(?: of| is| was)?\s*[:=]?\s*"
-)
-_EXIT_HEAD = re.compile(
-    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?"
-    r"(?:<returncode>|<exit_code>|(?:Error: )?(?:Process |Command )?" + _EXIT_WORDS + r")(-?\d{1,10})\b",
-    re.IGNORECASE,
-)
-_EXIT_TAIL = re.compile(
-    r"(?:^|[\n\[(> ])(?:(?:(?:the )?(?:command|process|program|script|shell|container|job)\b[^\n]{0,40}?|\[|\()?\b"
-    r"(?:exited with(?: exit)?(?: code| status)?|exit(?:ed)?[ _-]?(?:code|status)|exit|return[ _]?code)"
-    r"\s*[:=]?\s*|<exit_code>)(-?\d{1,10})\b(?![\w/]|\.\d)",
-    re.IGNORECASE,
-)
-_EXIT_TAG = re.compile(r"^<exit_code>(-?\d{1,10})</exit_code>$", re.MULTILINE)
-_TIMEOUT = re.compile(r"(?:command|process|tool|execution)?[^\n]{0,30}timed out(?: after [\d.]+ ?\w+)?", re.IGNORECASE)
-_DENIED = re.compile(
-    r"(?:tool use was rejected|user (?:doesn't|does not|did not) want|rejected by (?:the )?user|denied by (?:the )?user"
-    r"|user (?:rejected|denied|declined|cancelled|canceled)|(?:request|command|operation) (?:was )?interrupted by (?:the )?user"
-    r"|\[Request interrupted|permission to use \S+ has been denied|requires approval|approval (?:was )?denied"
-    r"|haven't granted it yet|command aborted|aborted by (?:the )?user|not allowed by (?:the )?(?:user|policy))",
-    re.IGNORECASE,
-)
-# What a tool says about the extent of what it shows. The numbers are what a later call needs.
-_NOTE = re.compile(
-    r"File: [^\s(]+ \(\d+ lines total\)|(?:Showing )?lines \d+ ?(?:-|to) ?\d+ of \d+(?: total)?(?: lines)?|\d+ more lines?(?: in file| above| below)?|total \d+ lines"
-    r"|\d+ lines total|beyond line \d+|offset[=:] ?\d+|response clipped|\b(?:agentId|agent_id|sessionId|session_id): [\w-]{4,60}|(?:saved|written) to:? [/~.][^\s)]+|Found \d+ (?:total )?(?:match|file|result|line|item|entr)\w*(?:\(s\))?|\d+ matches across \d+ files"
-    r"|No (?:files|matches|results?) (?:were )?found|first \d+ (?:matches|results|lines|files)|\d+ characters elided"
-    r"|Total output lines: \d+|exceeds maximum allowed|results are truncated",
-    re.IGNORECASE,
-)
+# More rows than this, joined, are no line that ran over the edge.
+_MAX_JOINED = 40
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _BODIES = (
     ("<output>", "</output>"),
@@ -90,9 +61,9 @@ def unwrap(text: str) -> Output:
     head, tail = text[:_EDGE], text[-_EDGE:]
     return Output(
         body=_unwrap_rows(_body(text)),
-        exit_code=_exit_code(head, tail),
-        notes=_notes(head, tail if len(text) > _EDGE else ""),
-        ending=_ending(head, tail),
+        exit_code=exit_code(head, tail),
+        notes=extent_notes(head, tail if len(text) > _EDGE else ""),
+        ending=ending(head, tail),
         chars=chars,
     )
 
@@ -109,18 +80,18 @@ def _unwrap_rows(text: str) -> str:
     width = len(rows[1])
     if sum(len(row) == width for row in rows) * 10 < len(rows) * 7:
         return text
-    lines: list[str] = [""]
+    lines: list[str] = []
+    parts: list[str] = []
     for row in rows:
-        full = len(row) == width and not row[-1].isspace()
-        if lines[-1].endswith(ELLIPSIS):
+        full = len(row) == width and not row[-1].isspace() and len(parts) < _MAX_JOINED
+        if parts:
             row = row.partition(" ")[2]
-            full = full and bool(row)
-        lines[-1] += " " + row.rstrip() if lines[-1] else row.rstrip()
         if full:
-            lines[-1] = lines[-1].rpartition(" ")[0] + " " + ELLIPSIS
+            parts += (row.rpartition(" ")[0], ELLIPSIS)
         else:
-            lines.append("")
-    return "\n".join(lines)
+            lines.append(" ".join([*parts, row.rstrip()]))
+            parts = []
+    return "\n".join([*lines, " ".join(parts)])
 
 
 def _without_reminders(text: str) -> str:
@@ -136,37 +107,6 @@ def _without_reminders(text: str) -> str:
         at = len(text) if end < 0 else end + len(closer)
     kept.append(text[at:])
     return "".join(kept)
-
-
-def _exit_code(head: str, tail: str) -> str | None:
-    found = _EXIT_HEAD.match(head.lstrip())
-    if found is not None:
-        return found[1]
-    found = _EXIT_TAG.search(head)
-    if found is not None:
-        return found[1]
-    codes = _EXIT_TAIL.findall(tail)
-    return codes[-1] if codes else None
-
-
-def _notes(head: str, tail: str) -> tuple[str, ...]:
-    notes: dict[str, None] = {}
-    for edge in (head, tail):
-        for note in _NOTE.finditer(edge):
-            notes.setdefault(note[0].rstrip("."))
-            if len(notes) >= 5:
-                return tuple(notes)
-    return tuple(notes)
-
-
-def _ending(head: str, tail: str) -> str:
-    if _DENIED.search(head[:400]) is not None:
-        return "denied"
-    for edge in (head[:200], tail[-200:]):
-        found = _TIMEOUT.search(edge)
-        if found is not None:
-            return found[0].strip()
-    return ""
 
 
 def _body(text: str) -> str:

@@ -4,7 +4,7 @@ import re
 
 # The position part is looked for first, since it is rare and cheap to find; the path is read back from it.
 _POSITION = re.compile(r"(:|\()(\d{1,7})(?:[:,]\d{1,5})?(\)?)")
-_NO_PATH = re.compile(r"[^\w./\\@+~-]")
+_PATH_BACKWARDS = re.compile(r"[\w./\\@+~-]+")
 _PY_FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
@@ -80,7 +80,10 @@ def places_in(text: str) -> dict[str, Place]:
 
 def _path_before(text: str, end: int) -> str | None:
     before = text[max(0, end - 240) : end]
-    path = _NO_PATH.split(before)[-1].lstrip("-+@")
+    match = _PATH_BACKWARDS.match(before[::-1])
+    if match is None:
+        return None
+    path = match[0][::-1].lstrip("-+@")
     while path.startswith("..."):
         path = path.lstrip(".")
     name = path.rpartition("/")[2]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.hot import Lines, error_weight, is_total
+from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.messages import error_lines, exception_lines
 from afterturn.condense.extract.places import is_vendored, places_in
 
@@ -14,12 +14,11 @@ _FAILED_TEST = re.compile(
     r"|^\s*(?:[\u00d7\u2717\u2716\u2715]|\u25cf) (\S.{2,160}?)(?: \(?\d+ ?ms\)?)?$|^not ok \d+ -? ?(\S.{0,160})|^(\S+) [EF]$|^ {1,4}\d+\) (test \S.{0,160}|\S.{4,160})$"
     r"|^(\w[\w.]* \([\w.]+\)) \.\.\. (?:FAIL|ERROR)|^\[ +FAILED +\] (\S+)|^\s*FAIL\s{1,4}(\S+)|^_{3,} (\S.{0,120}?) _{3,}$|^(?:\s*\d+/\d+ )?Test +#\d+: (\S+) \.*\*+Failed"
 )
-_FAIL_MARK = re.compile(r"FAIL|ERROR|[\u00d7\u2717\u2716\u2715\u25cf]|not ok| [EF]$|^_{3,} |^ {1,4}\d+\) ", re.MULTILINE)
+_FAIL_WORDS = (" f\n", " e\n", "\n___")
 _TESTS = re.compile(r"test|passed|passing|failing|examples?|specs?\b|suites?|FAILED|^(?:ok|FAIL)\s|BUILD|# (?:pass|fail)", re.IGNORECASE)
 _CHANGED = re.compile(
-    r"^(?:Applied edit to|(?:Successfully )?(?:[Cc]reated|[Uu]pdated|[Dd]eleted|[Ww]rote|[Mm]odified|[Rr]emoved|[Mm]oved|[Rr]enamed|reformatted|rewrote)"
-    r"(?: (?:file|to))?:?) ([\w@~+./-]*[/.][\w@~+./-]*\w)",
-    re.MULTILINE,
+    r"\n(?:Applied edit to|(?:Successfully )?(?:[Cc]reated|[Uu]pdated|[Dd]eleted|[Ww]rote|[Mm]odified|[Rr]emoved|[Mm]oved|[Rr]enamed|reformatted|rewrote)"
+    r"(?: (?:file|to))?:?) ([\w@~+./-]*[/.][\w@~+./-]*\w)"
 )
 _MAX_TOTALS = 8
 
@@ -27,9 +26,9 @@ _MAX_TOTALS = 8
 def totals(lines: Lines) -> list[str]:
     """Lines that sum up a run, the last ones first: they count for the whole."""
     found: dict[str, None] = {}
-    for index in reversed(lines.hot()):
+    for index in reversed(lines.totals):
         line = lines.all[index].strip()
-        if is_total(line) and len(line) < 300:
+        if len(line) < 300:
             found.setdefault(line.strip("=- "))
             if len(found) >= _MAX_TOTALS:
                 break
@@ -41,8 +40,12 @@ def failed_tests(lines: Lines, sums: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     if not any(_TESTS.search(total) for total in sums):
         return []
-    for line in lines.all:
-        if len(line) > 300 or _FAIL_MARK.search(line) is None:
+    candidates = {*lines.suspects, *lines.holding(_FAIL_WORDS)}
+    if "1) " in lines.low:
+        candidates.update(at for at, line in enumerate(lines.all) if line[:1] == " " and ") " in line[:9])
+    for index in sorted(candidates):
+        line = lines.all[index]
+        if len(line) > 300:
             continue
         match = _FAILED_TEST.match(line.rstrip())
         if match is not None:
@@ -63,7 +66,7 @@ def problem_places(lines: Lines) -> list[str]:
     """
     raised = exception_lines(lines)
     frames = [lines.all[at] for end in sorted(raised) for at in range(max(0, end - 4), end) if 'File "' in lines.all[at]]
-    hot = [lines.all[index] for index in lines.hot() if error_weight(lines.all[index]) >= 2]
+    hot = [lines.all[index] for index, weight in lines.errors if weight >= 2]
     near = places_in("\n".join([*hot[:1], *hot[-1:], *hot, *frames]))
     for path, place in places_in("\n".join(lines.all)).items():
         if path not in near:
@@ -83,7 +86,7 @@ def add_problems(lines: Lines, digest: Digest) -> None:
     errors = error_lines(lines, [*failed, *sums])
     plain_ones = [message.written() for message in errors if message.weight > 1]
     digest.problems += sum(message.variants for message in errors if message.weight > 1) + len(failed) // 4
-    changed = _CHANGED.findall("\n".join(lines.all))
+    changed = _CHANGED.findall("\n" + "\n".join(lines.all))
     groups = [
         Group("totals", sums, " | ", share=50),
         Group("errors", plain_ones, " | ", share=50, cut=True),

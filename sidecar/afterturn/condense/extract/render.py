@@ -14,6 +14,8 @@ from afterturn.text import ELLIPSIS
 REF_CHARS = 60
 
 _BIG = 3200
+# With less room than this no piece is worth looking for.
+_LEAST = 4
 _SUBJECT_CHARS = 150
 _LONGEST_PATH = 240
 _MARK = re.compile(r"[\"`']")
@@ -95,6 +97,8 @@ class _Page:
         parts: list[str] = []
         for group in groups:
             left = room - sum(len(part) + 2 for part in parts) - len(group.heading) - 2
+            if left < _LEAST:
+                break
             chosen = self._choose(group, left * group.share // 100, left)
             if chosen:
                 text = (f"{group.heading}: " if group.heading else "") + group.separator.join(chosen)
@@ -106,11 +110,14 @@ class _Page:
     def _choose(self, group: Group, room: int, most: int) -> list[str]:
         """The best pieces in `room`; if not even the first one fits there, that one in `most`."""
         chosen: list[tuple[int, str]] = []
+        seen: set[str] = set()
         misses = 0
-        for at, piece in enumerate(group.pieces):
+        pieces = group.pieces if isinstance(group.pieces, list) else group.pieces()
+        for at, piece in enumerate(pieces):
             text = _balanced(plain(piece))
-            if not text or self._has(text):
+            if not text or text in seen or self._has(text):
                 continue
+            seen.add(text)
             if len(text) > room and not chosen and misses == 0 and group.cut and most >= 30:
                 text = _whole_words(text, most if len(text) <= most else max(room, most * 3 // 4))
                 if text and len(text) <= most:

@@ -30,14 +30,13 @@ _ORDER = re.compile(
     r"|respond\s+(?:with|only|in)\b|reply\s+(?:with|only|in)\b|answer\s+(?:with|only|in)\b|output\s+only\b"
     r"|call\s+(?:the|no|this)\b|stop\s+(?:what|and|now|here)\b|make\s+sure\b|remember\s+(?:to|that)\b|use\s+the\s+\w+\s+tool"
     r"|run\s+the\s+following|execute\s+the\s+following|follow\s+(?:these|the)\b|act\s+as\b|pretend\s|from\s+now\s+on\b"
-    r"|must\s+(?:not|be|use|call|respond)\b|wait\s+for\s+the\s+user|try\s+again\b|refer\s+to\b|proceed\s+(?:with|to)\b)",
-    re.IGNORECASE,
+    r"|must\s+(?:not|be|use|call|respond)\b|wait\s+for\s+the\s+user|try\s+again\b|refer\s+to\b|proceed\s+(?:with|to)\b)"
 )
 _ORDER_INSIDE = re.compile(
     r"\byou (?:must|should(?: not)?|are now|need to|have to)\b|\bdo not (?:call|use|answer|respond|tell|mention|reveal)\b"
-    r"|\b(?:previous|prior|above|all) instructions\b|\brespond with\b|\bas an ai\b",
-    re.IGNORECASE,
+    r"|\b(?:previous|prior|above|all) instructions\b|\brespond with\b|\bas an ai\b"
 )
+_ORDER_WORDS = ("you ", "do not ", " instructions", "respond with", "as an ai")
 # 你必须 / 请勿 / 不要 / 忽略 (you must, do not, ignore) and their Japanese and Korean like.
 _ORDER_CJK = ("你必须", "您必须", "请勿", "请不要", "忽略之前", "忽略以上", "してください", "しないでください", "하지 마", "하세요")
 
@@ -60,10 +59,10 @@ def plain(text: str) -> str:
 
 def is_instruction(line: str) -> bool:
     """Whether a line of output speaks to the agent rather than about the work."""
-    head = line[:300]
+    head = line[:300].lower()
     return (
         _ORDER.match(head) is not None
-        or _ORDER_INSIDE.search(head) is not None
+        or (any(word in head for word in _ORDER_WORDS) and _ORDER_INSIDE.search(head) is not None)
         or (not head.isascii() and any(mark in head for mark in _ORDER_CJK))
     )
 

@@ -2,10 +2,9 @@
 
 import re
 
-from afterturn.condense.extract.lenses.code import split_numbers
+from afterturn.condense.extract.numbering import split_numbers
 
-_HIT = re.compile(r"[\w./\\@+~ -]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
-_PATH = re.compile(r"\s*[\w.@+~/\\()\[\]{} -]*[/.][\w.@+~()\[\]-]+/?$")
+_HIT = re.compile(r"[\w./\\@+~-]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
 _MARKDOWN = re.compile(r"^#{1,4} \S", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*\u2022]|\d+\.) .*`")
 _CODE = re.compile(
@@ -41,7 +40,9 @@ def shape_of_file(path: str, text: str) -> str:
 def shape_of(text: str) -> str:
     """One of diff, json, jsonl, html, numbered, hits, paths, table, markdown, code, plain."""
     head = text[:4000].lstrip()
-    if head.startswith(("diff --git ", "*** Begin Patch", "--- a/", "Index: ")) or ("\ndiff --git " in text[:20_000]):
+    if head.startswith(("diff --git ", "*** Begin Patch", "--- a/", "Index: ")) or "\ndiff --git " in text[:20_000]:
+        return "diff"
+    if head.startswith("--- ") and "\n+++ " in head[:600]:
         return "diff"
     if head[:1] in "{[" and head[:1]:
         return "jsonl" if head[0] == "{" and "\n{" in text[:20_000] and "}\n{" in text[:200_000] else "json"
@@ -50,16 +51,16 @@ def shape_of(text: str) -> str:
     lines = [line for line in text[:20_000].split("\n")[:60] if line.strip()]
     if not lines:
         return "plain"
-    if split_numbers(lines)[1]:
+    if split_numbers(lines).numbers is not None:
         return "numbered"
     return _by_lines(text, lines)
 
 
 def _by_lines(text: str, lines: list[str]) -> str:
     many = len(lines)
-    if sum(_HIT.match(line[:300]) is not None for line in lines) * 10 >= many * 7:
+    if sum(":" in line[:240] and _HIT.match(line) is not None for line in lines) * 10 >= many * 7:
         return "hits"
-    if many > 2 and sum(len(line) < 300 and _PATH.match(line[:300]) is not None for line in lines) * 10 >= many * 8:
+    if many > 2 and sum(_is_path(line.strip()) for line in lines) * 10 >= many * 8:
         return "paths"
     if many > 2 and _is_table(lines):
         return "table"
@@ -77,3 +78,8 @@ def _is_table(lines: list[str]) -> bool:
         if min(counts) >= 2 and max(counts) == min(counts):
             return True
     return False
+
+
+def _is_path(text: str) -> bool:
+    """Whether a line is a file's name and no more."""
+    return 1 < len(text) < 300 and " " not in text and ("/" in text or "." in text[1:-1]) and text[-1] not in ".,:;({"

@@ -26,12 +26,11 @@ from afterturn.store.sqlite.scopes import (
 from afterturn.store.sqlite.turns import log_turn, phase_of
 from afterturn.store.sqlite.values import (
     COMPRESSED_FROM_BYTES,
+    Packer,
     decoded,
     decoded_or_none,
     encoded,
     encoded_or_none,
-    seal,
-    seal_or_none,
     unseal,
     unseal_or_none,
 )
@@ -42,12 +41,12 @@ if TYPE_CHECKING:
     from afterturn.store.sqlite.activity import Activity
     from afterturn.store.sqlite.engine import Engine
 
-SEALED_AT_ONCE_CHARS = COMPRESSED_FROM_BYTES
-"""More text than this is packed in a worker thread: compressing, and loading the compressor, takes milliseconds."""
+SEALED_AT_ONCE_CHARS = COMPRESSED_FROM_BYTES // 4
+"""More text than this is packed in a worker thread; less is never compressed, however many bytes a character takes."""
 
 _STORED = (
     "r.ref, r.identity, r.dedup, b.data, r.args, r.images, r.call_id, r.tool, r.is_error, r.status, r.turn_index, r.at,"
-    " r.entry_id, r.lossy FROM results r JOIN blobs b ON b.blob = r.text WHERE r.session = ?"
+    " r.entry_id, r.lossy FROM results r JOIN blobs b ON b.blob = r.text WHERE r.session = ?1"
 )
 
 
@@ -70,7 +69,9 @@ class SqliteArchive:
 
     async def take_in(self, session_id: str, intake: Intake, *, now_ms: int) -> Taken:
         """Archive calls and log a turn in one durable transaction. Raises StoreUnavailable."""
-        chars = sum(len(call.text) + len(call.args) + len(call.content or "") for call in intake.calls)
+        chars = sum(
+            len(call.text) + len(call.args) + len(call.content or "") + len(call.images or "") for call in intake.calls
+        )
         if chars < SEALED_AT_ONCE_CHARS:
             sealed = _seal_all(intake.calls)
         else:
@@ -95,12 +96,13 @@ class SqliteArchive:
 
 
 def _seal_all(calls: Sequence[NewCall]) -> list[_Sealed]:
+    packer = Packer()
     return [
         _Sealed(
-            seal(call.text),
-            seal(call.args),
-            seal_or_none(call.images),
-            seal_or_none(call.content),
+            packer.seal(call.text),
+            packer.seal(call.args),
+            packer.seal_or_none(call.images),
+            packer.seal_or_none(call.content),
             None if call.content is None else content_hash(call.content),
         )
         for call in calls
@@ -138,7 +140,8 @@ def _known_call(connection: Connection, scopes: list[Scope], call: NewCall, part
     """The place of a call that has a ref in view; one whose text had expired is whole again."""
     for scope in scopes:
         row = connection.execute(
-            "SELECT ref, result, text FROM results WHERE session = ? AND identity = ? AND ref <= ?",
+            "SELECT ref, result, text FROM results INDEXED BY results_identity"
+            " WHERE session = ?1 AND substr(identity, 1, 8) = substr(?2, 1, 8) AND identity = ?2 AND ref <= ?3",
             (scope.session, call.identity, scope.ref_top),
         ).fetchone()
         if row is None:
@@ -204,8 +207,9 @@ def _first_ref(connection: Connection, scopes: list[Scope], dedup: bytes, ref: i
     """The lowest ref in view with the same output that still resolves; ancestors' refs are lower than one's own."""
     for scope in reversed(scopes):
         row = connection.execute(
-            "SELECT ref FROM results WHERE session = ? AND dedup = ? AND ref <= ? AND text IS NOT NULL"
-            " ORDER BY ref LIMIT 1",
+            "SELECT ref FROM results INDEXED BY results_dedup"
+            " WHERE session = ?1 AND substr(dedup, 1, 8) = substr(?2, 1, 8) AND dedup = ?2"
+            " AND ref <= ?3 AND text IS NOT NULL ORDER BY ref LIMIT 1",
             (scope.session, dedup, min(scope.ref_top, ref)),
         ).fetchone()
         if row is not None:
@@ -253,7 +257,7 @@ def _by_ref(connection: Connection, scopes: list[Scope], ref: int) -> StoredCall
     scope = owner_of(scopes, ref)
     if scope is None:
         return None
-    row = connection.execute(f"SELECT {_STORED} AND r.ref = ?", (scope.session, ref)).fetchone()
+    row = connection.execute(f"SELECT {_STORED} AND r.ref = ?2", (scope.session, ref)).fetchone()
     return None if row is None else _stored(connection, scopes, scope, row)
 
 
@@ -261,7 +265,8 @@ def _by_call_id(connection: Connection, scopes: list[Scope], call_id: str, at: i
     found: list[StoredCall] = []
     for scope in reversed(scopes):
         rows = connection.execute(
-            f"SELECT {_STORED} AND r.call_id = ? AND r.ref <= ? AND r.at IS coalesce(?, r.at) ORDER BY r.ref",
+            f"SELECT {_STORED} AND substr(r.call_id, -8) = substr(?2, -8) AND r.call_id = ?2 AND r.ref <= ?3"
+            " AND r.at IS coalesce(?4, r.at) ORDER BY r.ref",
             (scope.session, encoded(call_id), scope.ref_top, at),
         ).fetchall()
         found += [_stored(connection, scopes, scope, row) for row in rows]
@@ -271,7 +276,8 @@ def _by_call_id(connection: Connection, scopes: list[Scope], call_id: str, at: i
 def _has_call_id(connection: Connection, scopes: list[Scope], call_id: str) -> bool:
     return any(
         connection.execute(
-            "SELECT 1 FROM results WHERE session = ? AND call_id = ? AND ref <= ? LIMIT 1",
+            "SELECT 1 FROM results WHERE session = ?1 AND substr(call_id, -8) = substr(?2, -8) AND call_id = ?2"
+            " AND ref <= ?3 LIMIT 1",
             (scope.session, encoded(call_id), scope.ref_top),
         ).fetchone()
         for scope in scopes

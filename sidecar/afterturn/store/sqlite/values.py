@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zstandard import ZstdCompressor
+
 COMPRESSED_FROM_BYTES = 4096
 LEVEL = 3
 
@@ -28,16 +33,38 @@ def decoded_or_none(data: bytes | None) -> str | None:
     return None if data is None else decoded(data)
 
 
-def seal(text: str) -> bytes:
-    """A text as it is stored: one byte that names the packing, then the bytes, compressed from 4 KB on."""
-    data = encoded(text)
-    if len(data) >= COMPRESSED_FROM_BYTES:
-        from zstandard import ZstdCompressor  # 15 ms to import: not before something is large enough
+class Packer:
+    """Seals texts, with one compressor for all of them, which takes as long to make as a small text to compress."""
 
-        packed = ZstdCompressor(level=LEVEL).compress(data)
-        if len(packed) < len(data):
-            return _ZSTD + packed
-    return _PLAIN + data
+    __slots__ = ("_compressor",)
+
+    def __init__(self) -> None:
+        self._compressor: ZstdCompressor | None = None
+
+    def seal(self, text: str) -> bytes:
+        """A text as it is stored: one byte that names the packing, then the bytes, compressed from 4 KB on."""
+        data = encoded(text)
+        if len(data) >= COMPRESSED_FROM_BYTES:
+            packed = self._compress(data)
+            if len(packed) < len(data):
+                return _ZSTD + packed
+        return _PLAIN + data
+
+    def seal_or_none(self, text: str | None) -> bytes | None:
+        """`seal`, where there is a text."""
+        return None if text is None else self.seal(text)
+
+    def _compress(self, data: bytes) -> bytes:
+        if self._compressor is None:
+            from zstandard import ZstdCompressor  # 15 ms to import: not before something is large enough
+
+            self._compressor = ZstdCompressor(level=LEVEL)
+        return self._compressor.compress(data)
+
+
+def seal(text: str) -> bytes:
+    """One text, sealed."""
+    return Packer().seal(text)
 
 
 def unseal(sealed: bytes) -> str:

@@ -2,10 +2,10 @@
 
 import re
 
-from afterturn.condense.extract.call import COMMAND, PATH, Call
+from afterturn.condense.extract.call import COMMAND, PATH, PATTERN, Call
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.hot import Lines
-from afterturn.condense.extract.lenses.code import split_numbers
+from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
@@ -22,7 +22,7 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     path = call.arg(PATH)
     patch = call.raw or next((call.args[name] for name in _PATCH if "\n" in call.args.get(name, "")), "")
     touched = list(dict.fromkeys(name for name in _PATCHED.findall(patch) if name != "/dev/null"))
-    digest = Digest(subject=path or " ".join(touched) or call.arg(COMMAND) or patch, outcome=outcome_of(call))
+    digest = Digest(subject=path or " ".join(touched) or call.arg(COMMAND) or patch or call.arg(PATTERN), outcome=outcome_of(call))
     body = call.body
     if not body.strip():
         digest.outcome.append("no output")
@@ -34,7 +34,8 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     if call.is_error or call.output.chars <= _SHORT:
         return digest
     # Diagnostics stand beside the view of the edited lines, which is content.
-    add_problems(Lines("\n".join(line for number, line in split_numbers(view.lines.all)[0] if not number)), digest)
+    shown = split_numbers(view.lines.all)
+    add_problems(Lines("\n".join(text for at, text in enumerate(shown.texts) if not shown.number(at))), digest)
     shape = shape_of(body)
     if shape == "diff":
         look(view, digest, shape)

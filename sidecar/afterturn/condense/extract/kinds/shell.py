@@ -3,13 +3,14 @@
 from afterturn.condense.extract.call import COMMAND, Call
 from afterturn.condense.extract.command import main_pipelines
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.hot import Lines, error_weight
+from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.lenses import packages, vcs
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import Sight, sight_of
+from afterturn.condense.extract.weights import error_weight
 
 # A running command is asked about by a handle.
 _HANDLES = ("taskid", "bashid", "shellid", "sessionid", "processid", "description")
@@ -41,7 +42,7 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     else:
         # What a diff holds is content; only what stands before it is news.
         add_problems(Lines(view.text[:start]) if (start := _diff_start(view.text)) >= 0 else view.lines, digest)
-    if "git" in shapes or vcs.finds(view):
+    if "git" in shapes or (" changed" in view.text and vcs.finds(view)):
         of_problems, digest.facts = digest.facts, []
         vcs.read(view, digest)
         digest.facts = of_problems + digest.facts if failed else digest.facts + of_problems
@@ -100,11 +101,9 @@ def _program_shape(words: list[str]) -> str:
 
 def _complaints(view: Sight, digest: Digest) -> None:
     """What the reading program itself complained of (`grep: x: No such file`), not what it read."""
-    complaints = [
-        view.lines.all[index].strip()
-        for index in view.lines.hot()
-        if view.lines.all[index].startswith(_COMPLAINERS) and error_weight(view.lines.all[index]) >= 2
-    ]
+    text = "\n" + view.text
+    starts = sorted({at for word in _COMPLAINERS if (at := text.find("\n" + word)) >= 0})
+    complaints = [line for at in starts if error_weight(line := text[at + 1 : at + 400].partition("\n")[0])]
     if complaints:
         digest.facts.append(Group("errors", list(dict.fromkeys(complaints)), " | "))
 

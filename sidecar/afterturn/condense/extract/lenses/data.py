@@ -1,6 +1,8 @@
 """Structured data: JSON, JSON lines, delimited tables."""
 
 import re
+from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -33,13 +35,15 @@ def decode(text: str) -> Any:
 def read_json(view: Sight, digest: Digest, value: Any) -> None:
     """Add the shape, the telling scalars and the keys of a decoded value."""
     scalars, keys = _walk(value)
-    if keys:
-        digest.names.append(Group("keys", list(keys)[:80], share=35))
-    if scalars:
-        digest.names.append(Group("values", scalars, share=75))
-    names = rank_names(view.text, wanted=view.wanted, known=view.known | frozenset(keys))
-    if names:
-        digest.names.append(Group("names", names, " "))
+    digest.names += [
+        Group("keys", list(keys)[:80], share=35),
+        Group("values", scalars, share=75),
+        _names(view, keys),
+    ]
+
+
+def _names(view: Sight, keys: Iterable[str]) -> Group:
+    return Group("names", partial(rank_names, view.text, wanted=view.wanted, known=view.known | frozenset(keys)), " ")
 
 
 def _walk(value: Any) -> tuple[list[str], dict[str, None]]:
@@ -88,16 +92,15 @@ def read_broken_json(view: Sight, digest: Digest) -> None:
     """Add the keys and names of text that looks like JSON but is cut or has several values."""
     digest.outcome.append(f"({len(view.lines.all)} lines)")
     keys = dict.fromkeys(_KEY.findall(view.text[:200_000]))
-    if keys:
-        digest.names.append(Group("keys", list(keys)[:80], share=45))
-    names = rank_names(view.text, wanted=view.wanted, known=view.known | frozenset(keys))
-    if names:
-        digest.names.append(Group("names", names, " "))
+    digest.names += [Group("keys", list(keys)[:80], share=45), _names(view, keys)]
 
 
 def read_table(view: Sight, digest: Digest) -> None:
     """Add the header and the first rows of delimited text."""
-    rows = [line for line in view.lines.all if line.strip(" -+|=\t")]
+    rows = [line.strip() for line in view.lines.all if line.strip(" -+|=\t")]
     digest.outcome.append(f"({len(rows)} lines)")
-    digest.names.append(Group("header", [cut_words(rows[0].strip(), 200)], share=60, cut=True))
-    digest.names.append(Group("rows", [cut_words(row.strip(), 120) for row in [*rows[1:3], *rows[-1:]]], " / ", cut=True))
+    shown = [cut_words(row, 120) for row in [*rows[1:3], *rows[3:][-1:]]]
+    digest.names += [
+        Group("header", [cut_words(row, 200) for row in rows[:1]], share=60, cut=True),
+        Group("rows", shown, " / ", cut=True),
+    ]

@@ -1,6 +1,7 @@
 """Diffs and patches: which files, where, what they touch."""
 
 import re
+from functools import partial
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import rank_names
@@ -48,9 +49,8 @@ def read(view: Sight, digest: Digest) -> None:
         hunks = [f"{path} {hunk}" if len(files) > 1 else hunk for path, found in files.items() for hunk in found]
         if hunks:
             digest.names.append(Group("hunks", [cut_words(hunk, 140) for hunk in hunks], " | ", share=45))
-    names = rank_names("\n".join(changed), wanted=view.wanted, known=view.known)
-    if names:
-        digest.names.append(Group("names", names, " "))
+    names = partial(rank_names, "\n".join(changed), wanted=view.wanted, known=view.known)
+    digest.names.append(Group("names", names, " "))
 
 
 def _subject(lines: list[str], at: int) -> str:

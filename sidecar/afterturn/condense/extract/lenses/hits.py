@@ -1,6 +1,7 @@
 """Search results: which lines of which files, in every spelling that search tools have."""
 
 import re
+from functools import partial
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.lenses import code, plain
@@ -84,9 +85,8 @@ def read(view: Sight, digest: Digest) -> None:
     if places:
         digest.facts.append(Group("at", places, "; ", cut=True))
     text = "\n".join(hits.texts)
-    names = rank_names(text, wanted=view.wanted, known=view.known)
-    if names:
-        digest.names.append(Group("names", names, " ", share=65))
+    names = partial(rank_names, text, wanted=view.wanted, known=view.known)
+    digest.names.append(Group("names", names, " ", share=65))
     shown = [cut_words(line.strip(), 120) for line in hits.texts[:40] if len(line.strip()) > 8 and not is_instruction(line.strip())]
     if shown:
         digest.names.append(Group("lines", shown, " | ", cut=True))

@@ -16,7 +16,7 @@ def entries_in(lines: list[str]) -> list[str]:
     entries: dict[str, None] = {}
     for line in lines[:_MAX]:
         text = line.rstrip()
-        if not text or text.startswith("total "):
+        if not text or text.startswith("total ") or (text[-1] == ":" and " " in text):
             continue
         match = _LONG.match(text)
         if match is not None:

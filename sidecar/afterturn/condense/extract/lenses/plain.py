@@ -21,12 +21,15 @@ def read(view: Sight, digest: Digest) -> None:
 
 def add_names(view: Sight, digest: Digest, lines: list[str]) -> None:
     """Paths and identifiers of `lines`, the most useful first."""
-    paths = [path for path in paths_in(lines[:3000]) if path not in view.known]
-    if paths:
-        digest.names.append(Group("paths", _by_use(paths, view.wanted)[:200], share=50))
-    names = rank_names("\n".join(lines), wanted=view.wanted, known=view.known)
-    if names:
-        digest.names.append(Group("names", names, " "))
+
+    def paths() -> list[str]:
+        return _by_use([path for path in paths_in(lines[:3000]) if path not in view.known], view.wanted)[:200]
+
+    def names() -> list[str]:
+        return rank_names("\n".join(lines), wanted=view.wanted, known=view.known)
+
+    digest.names.append(Group("paths", paths, share=50))
+    digest.names.append(Group("names", names, " "))
 
 
 def _by_use(paths: list[str], wanted: frozenset[str]) -> list[str]:

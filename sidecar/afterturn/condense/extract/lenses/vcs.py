@@ -30,7 +30,9 @@ def read(view: Sight, digest: Digest) -> None:
     if state:
         digest.facts.append(Group("git", [cut_words(line, 200) for line in state], " | ", share=40, cut=True))
     if log:
-        digest.facts.append(Group("commits", [cut_words(entry, 120) for entry in log], " | ", share=40, cut=True))
+        many = len(log) > len(state) + len(changed)
+        shown = [cut_words(entry, 80 if many else 120) for entry in log]
+        digest.facts.append(Group("commits", shown, " | ", share=90 if many else 40, cut=True))
     if changed:
         digest.problems += len(changed) // 2
         digest.facts.append(Group("changed", list(changed), share=70))

@@ -1,0 +1,48 @@
+"""Which of a model's bullets are passed on (condense.md, 'Checking a reply'). Loaded with the first model call."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from afterturn.condense.bullets import NOTHING, Bullet, extractive_bullets
+from afterturn.condense.grounding import Source, is_grounded
+from afterturn.condense.serialise import PromptedCall
+from afterturn.condense.untrusted import is_untrusted, without_refs
+
+
+class Checked(Struct, frozen=True):
+    """Bullets fit to be passed on. replaced: failed and gave way to extractive ones; dropped: failed, about no call."""
+
+    bullets: list[Bullet]
+    replaced: int
+    dropped: int
+
+
+def check_bullets(
+    bullets: Sequence[Bullet],
+    calls: Sequence[PromptedCall],
+    context: str,
+    extractive: Callable[[int], Sequence[str]],
+) -> Checked:
+    """Keep what is grounded in its call and safe to pass on; what is not gives way to that call's extractive bullets.
+
+    calls: as they were prompted, by position. context: the rest of the prompt's material. extractive: lines of a call.
+    """
+    whole = Source(context, *(text for call in calls for text in (call.tool_name, call.args, call.text)))
+    sources = [Source(call.tool_name, call.args, call.text) for call in calls]
+    kept: list[Bullet] = []
+    given: set[int] = set()
+    replaced = dropped = 0
+    for bullet in bullets:
+        source = whole if bullet.position is None else sources[bullet.position]
+        text = without_refs(bullet.text)
+        if text.strip(NOTHING) and not is_untrusted(text) and is_grounded(text, source):
+            kept.append(Bullet(bullet.position, bullet.labelled, text))
+        elif bullet.position is None:
+            dropped += 1
+        else:
+            replaced += 1
+            if bullet.position not in given:
+                given.add(bullet.position)
+                kept += extractive_bullets(bullet.position, extractive(bullet.position))
+    return Checked(kept, replaced, dropped)

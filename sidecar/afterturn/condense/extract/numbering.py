@@ -1,0 +1,46 @@
+"""Line numbers that tools print before the lines of a file."""
+
+import re
+
+import msgspec
+
+# `   12->text` (with an arrow), `00012| text`, `12\ttext`, `12: text`, `12-text`: harnesses, nl, cat -n, grep -n.
+_NUMBERED = re.compile(r" {0,9}(\d{1,7})(\u2192|\t|\| ?|: ?|\u2502 ?|-)")
+_PROBE = 40
+
+
+class Numbered(msgspec.Struct, frozen=True):
+    """Lines without their numbers, and the numbers as printed ("" for a line that has none); None if there are none."""
+
+    texts: list[str]
+    numbers: list[str] | None
+
+    def number(self, index: int) -> str:
+        return self.numbers[index] if self.numbers is not None else ""
+
+
+def split_numbers(lines: list[str]) -> Numbered:
+    """Take the numbers off, where most of the first lines have one and they rise."""
+    probe = [line for line in lines[:_PROBE] if line and not line.isspace()]
+    found = [match for match in map(_NUMBERED.match, probe) if match is not None]
+    if not probe or len(found) * 4 < len(probe) * 3 or not _rising([int(match[1]) for match in found]):
+        return Numbered(lines, None)
+    separator = found[0][2][0]
+    blank = all(match[2][1:] == " " for match in found if match.string[match.end() :])
+    numbers: list[str] = []
+    texts: list[str] = []
+    for line in lines:
+        number, mark, text = line.partition(separator)
+        if not number.isdigit():
+            number = number.strip()
+        if mark and number.isdigit():
+            numbers.append(number)
+            texts.append(text[1:] if blank and text[:1] == " " else text)
+        else:
+            numbers.append("")
+            texts.append(line)
+    return Numbered(texts, numbers)
+
+
+def _rising(numbers: list[int]) -> bool:
+    return all(low <= high for low, high in zip(numbers, numbers[1:], strict=False))
