@@ -52,15 +52,12 @@ class Name(Struct, frozen=True):
     type: str
 
 
-def two_word_name(text: str, start: int, end: int) -> str | None:
-    """The type of a name in two words of which `text[start:end]` is the last: `API key`, `secret key`, `?key=`."""
-    word = text[start:end]
-    if word.lower() not in ("key", "keys"):
-        return None
+def two_word_type(text: str, start: int, end: int) -> str | None:
+    """The type of a name in two words whose last is the `key` at `text[start:end]`: `API key`, `secret key`, `?key=`."""
     if text[start - 1 : start] in ("?", "&"):
         return names.API_KEY
     before = _FIRST_WORD.search(text, max(0, start - 17), start)
-    return names.secret_type(f"{before[1]}_{word}") if before else None
+    return names.secret_type(f"{before[1]}_key") if before else None
 
 
 def assigned(text: str, name: Name) -> Span | None:

@@ -15,9 +15,7 @@ from afterturn.redact.values import is_stand_in
 
 RUN = 20
 # The head of a form stands in its run, or at most so many chars before it.
-LEFT = 32
-# No head is longer.
-HEAD = 16
+LEFT = 40
 
 
 class Form(Struct, frozen=True):
@@ -25,14 +23,15 @@ class Form(Struct, frozen=True):
 
     type: what the marker says. heads: literals, one of which every key of the form has, blank-separated. pattern: the
     whole key, group 1 the secret where not all of it is. glued: counts inside other letters too. back: how many chars
-    before the head the key may begin. once: when it does not fit at one head of a run, it fits at no later one.
+    before the head the key begins, where not at it. once: does it not fit at one head, it fits at no later one of the
+    same run.
     """
 
     type: str
     heads: str
     pattern: str
     glued: bool = False
-    back: int = 0
+    back: tuple[int, ...] = ()
     once: bool = False
 
 
@@ -42,7 +41,7 @@ _FORMS = (
     Form("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{16,}+", glued=True),
     Form("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}+", glued=True),
     Form("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-service-", r"sk-[a-z]{4,8}-[A-Za-z0-9_-]{12,}+", glued=True),
-    Form("openai-key", "T3BlbkFJ", r"sk-[A-Za-z0-9_-]{16,80}T3BlbkFJ[A-Za-z0-9_-]{16,}+", glued=True, back=88),
+    Form("openai-key", "T3BlbkFJ", r"sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9_-]{16,}+", glued=True, back=(23,)),
     Form("openrouter-key", "sk-or-", r"sk-or-(?:v1-)?[A-Za-z0-9_-]{16,}+"),
     Form("langfuse-key", "sk-lf-", r"sk-lf-[A-Za-z0-9-]{20,}+"),
     Form("openai-key", "sk-", r"sk-(?=[A-Za-z_-]{0,80}\d)(?=[a-z0-9_-]{0,40}[A-Z]|[A-Za-z0-9]{16})[A-Za-z0-9_-]{16,}+"),
@@ -60,14 +59,8 @@ _FORMS = (
     ),
     Form("slack-token", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}+", glued=True),
     Form("slack-token", "xapp- xwfp-", r"x(?:app|wfp)-[A-Za-z0-9-]{15,}+", glued=True),
-    Form(
-        "slack-webhook",
-        "/B /T /triggers/",
-        r"hooks\.slack\.com/[a-z]{4,12}/([A-Za-z0-9_/-]{20,}+)",
-        glued=True,
-        back=60,
-    ),
-    Form("discord-webhook", "/webhooks/", r"/api/webhooks/\d{10,24}/([A-Za-z0-9_-]{20,}+)", glued=True, back=4),
+    Form("slack-webhook", "/services/", r"/services/(T\w{6,14}/B\w{6,14}/[A-Za-z0-9]{16,}+)", glued=True),
+    Form("discord-webhook", "/webhooks/", r"/webhooks/\d{10,24}/([A-Za-z0-9_-]{20,}+)", glued=True),
     Form("stripe-key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", r"[sr]k_[a-z]{4}_[A-Za-z0-9]{10,}+", glued=True),
     Form("stripe-key", "whsec_", r"whsec_[A-Za-z0-9+/=_-]{14,}+", glued=True),
     Form("npm-token", "npm_", r"npm_[A-Za-z0-9]{30,}+", glued=True),
@@ -85,12 +78,12 @@ _FORMS = (
     Form("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_-]{20,}+", glued=True),
     Form("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{20,64}+_[a-f0-9]{8}", glued=True),
     Form("grafana-token", "glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=]{20,}+", glued=True),
-    Form("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}+", glued=True, back=14),
+    Form("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}+", glued=True, back=(14,)),
     Form("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_-]{20,}+", glued=True),
     Form("supabase-key", "sb_secret_", r"sb_secret_[A-Za-z0-9_-]{20,}+", glued=True),
     Form("supabase-key", "sbp_", r"sbp_[a-f0-9]{40}", glued=True),
     Form("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?", glued=True),
-    Form("azure-secret", "8Q~ 7Q~", r"[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,}+", glued=True, back=4),
+    Form("azure-secret", "8Q~ 7Q~", r"[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,}+", glued=True, back=(3,)),
     Form("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{30,}+"),
     Form("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}+"),
     Form("replicate-token", "r8_", r"r8_[A-Za-z0-9]{30,}+"),
@@ -109,7 +102,7 @@ _FORMS = (
     Form("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{36,}+"),
     Form("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{40,}+"),
     Form("mailgun-key", "key-", r"key-[a-f0-9]{32}(?![a-f0-9])"),
-    Form("mailchimp-key", "-us", r"[a-f0-9]{32}-us\d{1,2}\b", glued=True, back=32),
+    Form("mailchimp-key", "-us", r"[a-f0-9]{32}-us\d{1,2}\b", glued=True, back=(32,)),
     Form("resend-key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}+"),
     Form("square-token", "sq0atp- sq0csp-", r"sq0[a-z]{3}-[A-Za-z0-9_-]{22,}+"),
     Form("planetscale-key", "pscale_", r"pscale_[a-z]{2,5}_[A-Za-z0-9_.-]{30,}+"),
@@ -134,7 +127,7 @@ _FORMS = (
     Form("alibaba-key", "LTAI", r"LTAI[A-Za-z0-9]{16,26}(?![A-Za-z0-9])"),
     Form("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{60,}+"),
     Form("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,2048}+\.[A-Za-z0-9_-]{10,}+"),
-    Form("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}+", glued=True, back=10),
+    Form("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}+", glued=True, back=(10, 9, 8)),
     Form("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_-]{20,}+"),
     Form(
         "bearer-token",
@@ -149,39 +142,47 @@ _FORMS = (
     Form("basic-auth", "_auth", r"_auth\s?=\s?\"?((?=[a-z0-9+/=]*[A-Z])[A-Za-z0-9+/=]{16,}+)", glued=True),
     Form("basic-auth", '"auth"', r"\"auth\":\s?\"((?=[a-z0-9+/=]*[A-Z])[A-Za-z0-9+/=]{16,}+)", glued=True),
 )
+_WORD_RUN = re.compile(r"[A-Za-z0-9_-]++")
 _ESCAPE = re.compile(r"(?<=\\)(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}|(?<=[\[;])\d{0,3}m")
 
 
-def keys(text: str, left: int, start: int, end: int) -> Iterator[Span]:
-    """The keys whose head stands in the run `text[start:end]` or before it, from `left` on."""
-    failed: set[str] = set()
+def keys(text: str, start: int, end: int) -> Iterator[Span]:
+    """The keys whose head stands in `text[start:end]`, a stretch that holds runs."""
+    failed: dict[str, int] = {}
     for pattern, before in ((_glued(), 0), (_words(), 1)):
-        at = left - before if left else 0
+        at = start - before if start else 0
         while found := pattern.search(text, at, end):
-            head, at = found.start("head"), found.end("head") - before
-            if span := _fitting(text, found["head"], head, failed):
+            at = found.end("head") - before
+            if span := _fitting(text, found["head"], found.start("head"), failed):
                 yield span
                 at = max(at, span.end - before)
-    # An escape ends in a letter or digit, so a word behind it does not look like one; it always begins the run.
-    if text[start - 1 : start] in ("\\", "%", "[", ";") and (escape := _ESCAPE.match(text, start)):
-        head = _word_heads().match(text, escape.end())
-        if head and (span := _fitting(text, head[0], head.start(), failed)):
-            yield span
 
 
-def _fitting(text: str, head: str, at: int, failed: set[str]) -> Span | None:
-    """The key of the form whose head stands at `at`."""
+def has_head(text: str, start: int, end: int) -> bool:
+    """Whether a head that counts anywhere stands in the run."""
+    return bool(_glued().search(text, start, end))
+
+
+def escaped_key(text: str, start: int) -> Span | None:
+    """The key behind an escape that the run at `start` begins with: its last letter hides that a word begins."""
+    escape = _ESCAPE.match(text, start)
+    head = _word_heads().match(text, escape.end()) if escape else None
+    return _fitting(text, head[0], head.start(), {}) if head else None
+
+
+def _fitting(text: str, head: str, at: int, failed: dict[str, int]) -> Span | None:
+    """The key of the form whose head stands at `at`. failed: up to where a form is known not to fit."""
     for form in _by_head()[head]:
-        if form.once and form.type in failed:
+        if failed.get(form.type, 0) > at:
             continue
         pattern = re.compile(form.pattern)
-        found = pattern.match(text, at)
-        if form.back and (near := pattern.search(text, max(0, at - form.back), at + 512)):
-            found = pattern.match(text, near.start()) if near.start() <= at < near.end() else None
-        if found:
-            group = 1 if pattern.groups else 0
-            return None if is_stand_in(found[group]) else Span(found.start(group), found.end(group), BY_FORM, form.type)
-        failed.add(form.type)
+        for back in form.back or (0,):
+            if (found := pattern.match(text, at - back)) and back <= at:
+                group = 1 if pattern.groups else 0
+                stand_in = is_stand_in(found[group])
+                return None if stand_in else Span(found.start(group), found.end(group), BY_FORM, form.type)
+        if form.once and (run := _WORD_RUN.match(text, at)):
+            failed[form.type] = run.end()
     return None
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from afterturn.redact import headers, names, pem, urls
-from afterturn.redact.assignments import Name, assigned, two_word_name
-from afterturn.redact.keys import HEAD, LEFT, RUN, keys
+from afterturn.redact.assignments import Name, assigned, two_word_type
+from afterturn.redact.keys import LEFT, RUN, escaped_key, has_head, keys
 from afterturn.redact.span import Span
 
 # How far a pass sees beyond the piece on both sides; no name that counts is longer.
@@ -40,6 +40,11 @@ _CLASSES = bytes(
 # What may stand behind a name that is given a value.
 _AFTER_NAME = frozenset(b"\"'`\\])=:>%,! \t\r\n")
 _ESCAPES = "nrtbfv"
+_ESCAPE_MARKS = ("\\", "%", "[", ";")
+_LOWER = re.compile(r"[a-z_-]*+")
+# The type of a name that says nothing without the word before it.
+_SECOND_WORD = "second-word"
+_RUN = _IN_WORD * RUN
 
 
 class Piece(Struct):
@@ -93,17 +98,30 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
 
 
 def _keys(piece: Piece) -> Iterator[Span]:
-    run = _IN_WORD * RUN
-    seen = max(0, piece.start - LEFT)
-    at = piece.classes.find(run, max(0, piece.start - piece.base - RUN))
-    while at >= 0 and at + piece.base < piece.stop:
-        end = piece.classes.find(_NO_WORD, at + RUN)
+    start = end = -1
+    for first, last in _runs(piece):
+        if piece.text[first - 1 : first] in _ESCAPE_MARKS and (span := escaped_key(piece.text, first)):
+            yield span
+        if first - LEFT > end:  # runs that stand close together are looked at in one go
+            if end >= 0:
+                yield from keys(piece.text, start, end)
+            start = max(0, first - LEFT)
+        end = last
+    if end >= 0:
+        yield from keys(piece.text, start, end)
+
+
+def _runs(piece: Piece) -> Iterator[tuple[int, int]]:
+    """Start and end of the runs that may hold a key, in chars: most names of code are told apart at once."""
+    classes, base = piece.classes, piece.base
+    at = classes.find(_RUN, max(0, piece.start - base - RUN))
+    while at >= 0 and at + base < piece.stop:
+        end = classes.find(_NO_WORD, at + RUN)
         if end < 0:
-            end = len(piece.classes)
-        start = at + piece.base
-        yield from keys(piece.text, max(seen, start - LEFT), start, end + piece.base)
-        seen = end + piece.base - HEAD
-        at = piece.classes.find(run, end)
+            end = len(classes)
+        if not _LOWER.fullmatch(piece.text, at + base, end + base) or has_head(piece.text, at + base, end + base):
+            yield at + base, end + base
+        at = classes.find(_RUN, end)
 
 
 def _named(piece: Piece, floor: int) -> Iterator[Span]:
@@ -137,8 +155,9 @@ def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
     if name in piece.types:
         kind = piece.types[name]
     else:
-        kind = piece.types[name] = names.secret_type(name)
-    kind = kind or two_word_name(text, start, end)
+        kind = piece.types[name] = _SECOND_WORD if name.lower() in ("key", "keys") else names.secret_type(name)
+    if kind == _SECOND_WORD:
+        kind = two_word_type(text, start, end)
     if kind == names.AUTHORIZATION:
         span = headers.authorization(text, end)
     elif kind == names.COOKIE:

@@ -11,6 +11,8 @@ from afterturn.store.sqlite.connection import open_writer, truncate_wal
 
 PASSIVE_EVERY_SECONDS = 0.5
 IDLE_SECONDS = 2.0
+WAL_LIMIT_BYTES = 32 * 1024 * 1024
+LIMIT_ATTEMPTS = 20
 
 
 class Housekeeper:
@@ -24,6 +26,7 @@ class Housekeeper:
     def __init__(self, path: Path, inspect: Callable[[Connection], None]) -> None:
         """inspect: run once at the start, with the connection; raises nothing."""
         self._path = path
+        self._wal = path.with_name(path.name + "-wal")
         self._inspect = inspect
         self._written = threading.Event()
         self._stopped = threading.Event()
@@ -59,15 +62,27 @@ class Housekeeper:
                 return
             self._written.clear()
             _checkpoint(connection, truncate=False)
-            if not self._written.wait(IDLE_SECONDS):
+            if self._wal_bytes() > WAL_LIMIT_BYTES:
+                # Where several processes write without a pause, no passive checkpoint ever reaches the end.
+                for _ in range(LIMIT_ATTEMPTS):
+                    if _checkpoint(connection, truncate=True):
+                        break
+            elif not self._written.wait(IDLE_SECONDS):
                 _checkpoint(connection, truncate=True)
 
+    def _wal_bytes(self) -> int:
+        try:
+            return self._wal.stat().st_size
+        except OSError:
+            return 0
 
-def _checkpoint(connection: Connection, *, truncate: bool) -> None:
+
+def _checkpoint(connection: Connection, *, truncate: bool) -> bool:
+    """Whether it got to the end."""
     try:
         if truncate:
-            truncate_wal(connection)
-        else:
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            return truncate_wal(connection)
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     except Error:
-        return
+        return False
+    return True
