@@ -37,7 +37,9 @@ def mutable_state(source: str) -> list[str]:
         called = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in makers
         if isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp) or called:
             names = [target.id for target in targets if isinstance(target, ast.Name)]
-            found += [name for name in names if not name.strip("_").isupper() and name != "__all__" and not name.istitle()]
+            found += [
+                name for name in names if not name.strip("_").isupper() and name != "__all__" and not name.istitle()
+            ]
     return found
 
 

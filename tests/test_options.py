@@ -1,6 +1,7 @@
 """The command line of a serving process."""
 
 import pytest
+
 from afterturn.options import DEFAULT_MAX_MESSAGE_BYTES, OptionError, ServeOptions, parse_options
 
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from afterturn.clock import SystemClock
 from afterturn.sessions import Sessions
 from afterturn_protocol.session import SessionOpenParams, SessionOpenResult

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from afterturn.settings import Layer, file_layers, resolve
-from afterturn_protocol.settings import Settings
 from hypothesis import given
 from hypothesis import strategies as st
+
+from afterturn.settings import Layer, file_layers, resolve
+from afterturn_protocol.settings import Settings
 
 
 def merged(*trees: Any) -> tuple[Settings, list[str]]:
@@ -114,8 +115,12 @@ def test_a_settings_file_that_is_a_folder(tmp_path: Path) -> None:
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 2000) | st.floats(allow_nan=False) | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["condense", "recap", "models", "enabled", "fallback", "headers", "x"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["condense", "recap", "models", "enabled", "fallback", "headers", "x"]), inner
+        )
+    ),
     max_leaves=10,
 )
 

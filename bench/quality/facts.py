@@ -11,6 +11,10 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WORDS_OF_EXIT = r"(?:exit(?:ed|s)?|return(?:ed)?|status|code|returncode|rc)"
 
 
+RECALLED = frozenset(("error", "exit", "totals", "location", "changed"))
+"""The kinds that evaluation.md counts as fact recall."""
+
+
 class Fact(NamedTuple):
     """`kind` is error, exit, totals, location, changed, path or content; `text` a literal, of these kinds special:
 

@@ -27,11 +27,13 @@ class Kept(msgspec.Struct):
     size: Share = msgspec.field(default_factory=Share)
     """Chars in place of results / chars of results, in batches of at least 3,200 chars."""
     hand: Share = msgspec.field(default_factory=Share)
-    """Facts labelled by hand that are visible, in summarised batches."""
+    """Facts labelled by hand that are visible, in summarised batches; like the next two, of the kinds `RECALLED`."""
     held_out: Share = msgspec.field(default_factory=Share)
     """Facts labelled by hand after the extractor was made."""
     second: Share = msgspec.field(default_factory=Share)
     """Facts of the second extractor that are visible, in summarised batches."""
+    other: Share = msgspec.field(default_factory=Share)
+    """Paths and contents labelled by hand, of both sets."""
     used: Share = msgspec.field(default_factory=Share)
     """Tokens that later arguments use, in summarised batches of at least 3,200 chars."""
     aimed: Share = msgspec.field(default_factory=Share)
@@ -97,5 +99,5 @@ def _join(into: Share, share: Share) -> None:
 
 
 def _join_kept(into: Kept, kept: Kept) -> None:
-    for name in ("size", "hand", "held_out", "second", "used", "aimed"):
+    for name in ("size", "hand", "held_out", "second", "other", "used", "aimed"):
         _join(getattr(into, name), getattr(kept, name))

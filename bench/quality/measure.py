@@ -8,7 +8,7 @@ from bench.transcripts import Call
 
 from .adapter import Condenser
 from .batches import BenchBatch, BenchSession, batches
-from .facts import Fact, Place, count_visible
+from .facts import RECALLED, Fact, Place, count_visible
 from .figures import Figures, Kept, Share
 from .floors import FLOORS
 from .future_use import Needs, needs, still_visible
@@ -102,9 +102,9 @@ class Measurement:
             labelled = {"hand": self._hand.get(place, []), "held_out": self._held_out.get(place, [])}
             for source, facts in (labelled | {"second": second_extractor(call)}).items():
                 seen = count_visible(facts, shown[index])
-                _share(figures.ours, source).add(sum(seen), len(facts))
+                _add_facts(figures.ours, source, facts, seen)
                 for name, floor in FLOORS.items():
-                    _share(_floor(figures, name), source).add(sum(count_visible(facts, floor(call))), len(facts))
+                    _add_facts(_floor(figures, name), source, facts, count_visible(facts, floor(call)))
                 for fact, is_seen in zip(facts, seen, strict=True):
                     figures.by_kind.setdefault(f"{source} {fact.kind}", Share()).add(int(is_seen), 1)
                     if not is_seen:
@@ -181,8 +181,10 @@ def _floor(figures: Figures, name: str) -> Kept:
     return figures.floors.setdefault(name, Kept())
 
 
-def _share(kept: Kept, source: str) -> Share:
-    return {"hand": kept.hand, "held_out": kept.held_out, "second": kept.second}[source]
+def _add_facts(kept: Kept, source: str, facts: list[Fact], seen: list[bool]) -> None:
+    recalled = {"hand": kept.hand, "held_out": kept.held_out, "second": kept.second}[source]
+    for fact, is_seen in zip(facts, seen, strict=True):
+        (recalled if fact.kind in RECALLED else kept.other).add(int(is_seen), 1)
 
 
 def _place(session: BenchSession, batch: BenchBatch) -> dict[str, Any]:

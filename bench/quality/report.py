@@ -6,12 +6,27 @@ import msgspec
 
 from .figures import Figures, Kept, Share
 
-_TO_REACH = ("to reach", "", "", "", "<=10%", "", ">=95%", ">=95%", ">=95%", ">=25%", ">=25%")
+_TO_REACH = ("to reach", "", "", "", "<=10%", "", ">=95%", ">=95%", ">=95%", "", ">=25%", ">=25%")
 
 
 def table(parts: list[Figures], whole: Figures) -> str:
     """One block with the figures of each harness, one with the floors, one with recall by kind of fact."""
-    rows = [("harness", "calls", "batches", "big", "kept", "summary", "hand", "held out", "second", "used", "aimed")]
+    rows = [
+        (
+            "harness",
+            "calls",
+            "batches",
+            "big",
+            "kept",
+            "summary",
+            "hand",
+            "held out",
+            "second",
+            "other",
+            "used",
+            "aimed",
+        )
+    ]
     rows += [_quality_row(figures) for figures in [*parts, whole]]
     rows.append(_TO_REACH)
     for name, kept in whole.floors.items():
@@ -29,8 +44,9 @@ def table(parts: list[Figures], whole: Figures) -> str:
 _LEGEND = """
 kept     chars in place of results / chars of results, batches of 3,200 chars and more ("big")
 summary  the same for summaryText, where a host puts one summary in place of all results
-hand     facts labelled by hand that are still visible; held out: labelled after the extractor was made
-second   facts of the second extractor that are still visible
+hand     errors, exit codes, test totals, file:line and changed paths, labelled by hand, that are still visible
+held out the same, labelled after the extractor was made; second: the same, labelled by the second extractor
+other    paths and contents labelled by hand
 used     tokens first seen in a big batch that arguments of later calls use, still visible
 aimed    the same, but of arguments only paths, commands and patterns, not the bodies of edits
 """
@@ -48,7 +64,9 @@ def _quality_row(figures: Figures) -> tuple[str, ...]:
 
 
 def _kept(kept: Kept) -> tuple[str, ...]:
-    return tuple(_percent(share) for share in (kept.hand, kept.held_out, kept.second, kept.used, kept.aimed))
+    return tuple(
+        _percent(share) for share in (kept.hand, kept.held_out, kept.second, kept.other, kept.used, kept.aimed)
+    )
 
 
 def _percent(share: Share) -> str:

@@ -125,7 +125,13 @@ def work(table: Table, count: int, refs: int) -> None:
     floor.close()
     many = floors.ManyRefs(COMMANDS[OURS], refs)
     p50, p99 = many.resolve_us(1000)
-    table.add(f"resolve 50 KB among {refs:,}", "us", {OURS: p50, "p99": p99, "floor": many.bare_us(1000)}, (OURS, "floor"), "<= 5")
+    table.add(
+        f"resolve 50 KB among {refs:,}",
+        "us",
+        {OURS: p50, "p99": p99, "floor": many.bare_us(1000)},
+        (OURS, "floor"),
+        "<= 5",
+    )
     many.close()
 
 

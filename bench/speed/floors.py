@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from afterturn.redact import Redactor
 
+from afterturn.redact import Redactor
 from bench.speed.client import Process
 from bench.speed.measures import ready, request
 
@@ -93,7 +93,11 @@ class ManyRefs:
         per_batch = 500
         for start in range(0, count, per_batch):
             calls = [
-                {"toolCallId": f"c{start + n}", "toolName": "bash", "resultText": text if start + n == count // 2 else f"ok {start + n}"}
+                {
+                    "toolCallId": f"c{start + n}",
+                    "toolName": "bash",
+                    "resultText": text if start + n == count // 2 else f"ok {start + n}",
+                }
                 for n in range(per_batch)
             ]
             data = {"turnIndex": start, "timestamp": start, "toolCalls": calls}
@@ -130,5 +134,3 @@ class ManyRefs:
         self.process.__exit__()
         self._floor.close()
         self._folder.cleanup()
-
-

@@ -265,7 +265,9 @@ def _log_stray_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any
     from afterturn.rpc.errors import where
 
     problem = context.get("exception")
-    log.error("%s: %s", context.get("message"), where(problem) if isinstance(problem, BaseException) else "no exception")
+    log.error(
+        "%s: %s", context.get("message"), where(problem) if isinstance(problem, BaseException) else "no exception"
+    )
 
 
 def _start_collecting() -> None:
@@ -274,4 +276,3 @@ def _start_collecting() -> None:
 
     gc.freeze()
     gc.enable()
-

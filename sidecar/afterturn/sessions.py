@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
+
 from msgspec import Struct
 
 from afterturn.clock import Clock

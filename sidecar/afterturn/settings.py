@@ -1,4 +1,6 @@
-"""The settings that are in force: layers merged key by key (protocol.md, 'Lifecycle'; the keys are in `afterturn_protocol.settings`).
+"""The settings that are in force: layers merged key by key (protocol.md, 'Lifecycle').
+
+The keys are in `afterturn_protocol.settings`.
 
 Layers, each over the one before: the settings file, the environment, `initializationOptions`,
 `workspace/didChangeConfiguration`. A key that cannot be used falls to its default and is reported with its path;

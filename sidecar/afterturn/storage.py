@@ -15,7 +15,7 @@ def place_of(settings: StoreSettings, environment: Mapping[str, str]) -> StorePl
 
 
 def configured_store(settings: StoreSettings, environment: Mapping[str, str]) -> SqliteStore:
-    """The store; its file is opened by the first thing that is asked of it. Raises StoreUnavailable for a foreign url."""
+    """The store; its file is opened by the first thing asked of it. Raises StoreUnavailable for a foreign url."""
     return open_store(place_of(settings, environment), url=settings.url)
 
 

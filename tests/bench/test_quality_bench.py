@@ -253,7 +253,8 @@ def test_the_whole_on_a_good_condenser() -> None:
     assert figures.recovery == Share(1, 1)
     assert figures.stability == Share(1, 1)
     assert figures.refs == Share(1, 1)
-    assert figures.ours.hand == Share(1, 2)
+    assert figures.ours.hand == Share(1, 1)
+    assert figures.ours.other == Share(0, 1)
     assert figures.ours.size == Share(len("- `t1` Error: boom"), 4024)
     assert [finding["fact"] for finding in figures.findings if finding.get("labels") == "hand"] == ["src/a.py"]
 

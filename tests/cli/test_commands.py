@@ -30,7 +30,11 @@ def archived(home: Path, text: str) -> None:
     """A session `demo session` with one archived result."""
     with Server(home) as server:
         server.initialize()
-        batch = {"turnIndex": 3, "timestamp": 1, "toolCalls": [{"toolCallId": "c1", "toolName": "bash", "resultText": text}]}
+        batch = {
+            "turnIndex": 3,
+            "timestamp": 1,
+            "toolCalls": [{"toolCallId": "c1", "toolName": "bash", "resultText": text}],
+        }
         server.call("condense/summarize", {"sessionId": "demo session", "batch": batch})
         server.close_stdin()
         assert server.wait_exit() == 0

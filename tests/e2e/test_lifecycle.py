@@ -114,7 +114,10 @@ def test_broken_stdout_ends_the_process_even_if_it_has_nothing_to_say(tmp_path: 
         server.initialize()
         read_end, write_end = os.pipe()
         quiet = subprocess.Popen(
-            server.process.args, stdin=subprocess.PIPE, stdout=write_end, env={**os.environ, "AFTERTURN_HOME": str(tmp_path)}
+            server.process.args,
+            stdin=subprocess.PIPE,
+            stdout=write_end,
+            env={**os.environ, "AFTERTURN_HOME": str(tmp_path)},
         )
         os.close(write_end)
         assert quiet.stdin
@@ -165,7 +168,9 @@ def test_a_client_that_cannot_be_seen_is_not_watched(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("transport.options")
-@pytest.mark.parametrize("args", [["--pipe=x"], ["--socket=5"], ["--node-ipc"], ["--framing=xml"], ["--stdio", "--what"]])
+@pytest.mark.parametrize(
+    "args", [["--pipe=x"], ["--socket=5"], ["--node-ipc"], ["--framing=xml"], ["--stdio", "--what"]]
+)
 def test_what_is_not_supported_is_refused(tmp_path: Path, args: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-m", "afterturn", *args], capture_output=True, timeout=20, stdin=subprocess.DEVNULL
@@ -178,7 +183,9 @@ def test_what_is_not_supported_is_refused(tmp_path: Path, args: list[str]) -> No
 
 @pytest.mark.req("transport.options")
 def test_vscode_style_arguments_are_accepted(tmp_path: Path) -> None:
-    with Server(tmp_path, f"--clientProcessId={os.getpid()}", command=[sys.executable, "-I", "-m", "afterturn", "--stdio"]) as server:
+    with Server(
+        tmp_path, f"--clientProcessId={os.getpid()}", command=[sys.executable, "-I", "-m", "afterturn", "--stdio"]
+    ) as server:
         server.initialize(processId=os.getpid())
         server.close_stdin()
         ended_within(server, 0)

@@ -21,7 +21,14 @@ def test_prints_and_children_cannot_reach_the_stream(tmp_path: Path) -> None:
         assert server.call("test/print") == "printed"
         server.close_stdin()
         assert server.wait_exit() == 0
-        for said in ("x-from-print", "x-from-stdout", "x-from-dunder-stdout", "y-from-fd-1", "z-from-child", "z-read-stdin"):
+        for said in (
+            "x-from-print",
+            "x-from-stdout",
+            "x-from-dunder-stdout",
+            "y-from-fd-1",
+            "z-from-child",
+            "z-read-stdin",
+        ):
             assert said in server.stderr
         assert b"-from-" not in bytes(server.raw)
 
@@ -67,7 +74,11 @@ def test_large_messages(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         server.initialize()
         text = "a line of output, quite ordinary\n" * (20 * 1024 * 1024 // 33)
-        batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": "c", "toolName": "bash", "resultText": text}]}
+        batch = {
+            "turnIndex": 0,
+            "timestamp": 1,
+            "toolCalls": [{"toolCallId": "c", "toolName": "bash", "resultText": text}],
+        }
         result = server.call("condense/summarize", {"sessionId": "s", "batch": batch})
         assert result["rawChars"] == len(text)
         assert server.call("session/open", {"sessionId": "t"})["sessionId"] == "t"
@@ -102,7 +113,9 @@ def test_a_client_that_does_not_read_is_told_so_and_costs_bounded_memory(tmp_pat
     import subprocess
 
     env = {**os.environ, "AFTERTURN_HOME": str(tmp_path)}
-    process = subprocess.Popen(MISBEHAVING, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    process = subprocess.Popen(
+        MISBEHAVING, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
+    )
     assert process.stdin
     assert process.stdout
     with process:

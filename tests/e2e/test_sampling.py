@@ -8,7 +8,9 @@ import pytest
 from tests.e2e.server import Server
 
 OFFER = {"experimental": {"afterturn": {"sampling": True}}}
-LOG = "".join(f"compiling module number {n} of the project\n" for n in range(80)) + "src/auth/jwt.ts:142 - error TS2345\n"
+LOG = (
+    "".join(f"compiling module number {n} of the project\n" for n in range(80)) + "src/auth/jwt.ts:142 - error TS2345\n"
+)
 
 
 def batch(call_id: str = "c1", text: str = LOG) -> dict[str, Any]:
@@ -65,7 +67,9 @@ def test_the_models_bullets_are_used(tmp_path: Path) -> None:
     [
         pytest.param({"error": {"code": -1, "message": "no credit, key sk-ant-abc"}}, id="error"),
         pytest.param({"result": {"text": "", "stopReason": "stop", "model": "m"}}, id="empty"),
-        pytest.param({"result": {"text": "- [[1:bash]] half of a sen", "stopReason": "length", "model": "m"}}, id="cut"),
+        pytest.param(
+            {"result": {"text": "- [[1:bash]] half of a sen", "stopReason": "length", "model": "m"}}, id="cut"
+        ),
         pytest.param({"result": {"text": 5}}, id="no completion"),
         pytest.param({"result": None}, id="null"),
         pytest.param({"result": "text"}, id="a string"),

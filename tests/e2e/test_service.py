@@ -16,9 +16,8 @@ def test_status(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         server.initialize()
         status = server.call("afterturn/status", {})
-        assert set(status) == {
-            "version", "protocolVersion", "process", "providers", "destinations", "store", "queue", "usage", "settingsProblems",
-        }  # fmt: skip
+        names = "version protocolVersion process providers destinations store queue usage settingsProblems"
+        assert set(status) == set(names.split())
         assert status["store"]["backend"] == "sqlite"
         assert status["store"]["path"].startswith(str(tmp_path))
         assert status["store"]["bytes"] is None, "nothing was stored, so there is no file"
@@ -47,7 +46,11 @@ def test_a_bad_setting_is_reported_once_and_in_status(tmp_path: Path) -> None:
         for path in ("condense.minBatchChars", "recap.auto", "store.retentionDays"):
             assert any(path in entry["message"] for entry in told)
         problems = server.call("afterturn/status")["settingsProblems"]
-        assert [problem["path"] for problem in problems] == ["condense.minBatchChars", "recap.auto", "store.retentionDays"]
+        assert [problem["path"] for problem in problems] == [
+            "condense.minBatchChars",
+            "recap.auto",
+            "store.retentionDays",
+        ]
         server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": {"condense": {"fallback": "x"}}}})
         assert "condense.fallback" in server.event("window/logMessage")["message"]
         assert len(server.call("afterturn/status")["settingsProblems"]) == 4
@@ -83,7 +86,10 @@ def test_without_a_store_the_rest_goes_on(tmp_path: Path) -> None:
         assert (error["data"]["kind"], error["data"]["retryable"]) == ("store_unavailable", False)
         status = server.call("afterturn/status")
         assert status["store"]["problem"]
-        assert server.ask("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["error"]["data"]["kind"] == "store_unavailable"
+        assert (
+            server.ask("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["error"]["data"]["kind"]
+            == "store_unavailable"
+        )
         assert "Traceback" not in server.stderr
         server.close_stdin()
         assert server.wait_exit() == 0
@@ -99,7 +105,11 @@ def test_every_file_is_private(tmp_path: Path) -> None:
     try:
         with Server(home) as server:
             server.initialize()
-            batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": "c", "toolName": "t", "resultText": "x" * 9000}]}
+            batch = {
+                "turnIndex": 0,
+                "timestamp": 1,
+                "toolCalls": [{"toolCallId": "c", "toolName": "t", "resultText": "x" * 9000}],
+            }
             server.call("condense/summarize", {"sessionId": "s", "batch": batch})
             modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [home, *home.rglob("*")]}
             server.close_stdin()
@@ -116,7 +126,11 @@ def test_logs_hold_no_bodies(tmp_path: Path) -> None:
     with Server(tmp_path, "--log-level=debug") as server:
         server.initialize()
         secret = "AKIA" + "ABCDEFGHIJKLMNOP"
-        batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": secret, "toolName": secret, "resultText": secret * 200}]}
+        batch = {
+            "turnIndex": 0,
+            "timestamp": 1,
+            "toolCalls": [{"toolCallId": secret, "toolName": secret, "resultText": secret * 200}],
+        }
         server.call("condense/summarize", {"sessionId": secret, "batch": batch})
         server.ask("condense/summarize", {"sessionId": secret, "batch": {"toolCalls": secret}})
         server.send_bytes(b"Content-Length: 30\r\n\r\n" + secret.encode() + b"{         ")

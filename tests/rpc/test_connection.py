@@ -137,7 +137,9 @@ class Domain(Exception):
         pytest.param(lambda params, call: None, None, None, id="nothing"),
     ],
 )
-def test_whatever_a_handler_does_costs_its_own_request(handler: Any, code: int | None, kind: str | None, inline: bool) -> None:
+def test_whatever_a_handler_does_costs_its_own_request(
+    handler: Any, code: int | None, kind: str | None, inline: bool
+) -> None:
     async def scenario(peer: Peer) -> None:
         peer.method("bad", handler if inline else later(handler))
         peer.method("good", lambda params, call: {"fine": True})
@@ -296,7 +298,12 @@ def test_while_the_client_does_not_read_its_requests_wait_and_then_are_busy() ->
 
         peer.method("fill", fill)
         peer.method("small", lambda params, call: "small")
-        peer.send(*({"jsonrpc": "2.0", "id": id, "method": method} for id, method in enumerate(["small", "fill", "small", "small"])))
+        peer.send(
+            *(
+                {"jsonrpc": "2.0", "id": id, "method": method}
+                for id, method in enumerate(["small", "fill", "small", "small"])
+            )
+        )
         peer.ask("small", 4)
         assert [message["id"] for message in peer.sent] == [0, 1]
         assert peer.holds == 1
@@ -504,7 +511,9 @@ def test_settling_answers_everything() -> None:
 @given(
     st.lists(
         st.one_of(
-            st.tuples(st.just("ask"), st.sampled_from(["inline", "task", "wait", "bug", "none"]), st.sampled_from("ab")),
+            st.tuples(
+                st.just("ask"), st.sampled_from(["inline", "task", "wait", "bug", "none"]), st.sampled_from("ab")
+            ),
             st.tuples(st.just("cancel"), st.integers(0, 12), st.just("")),
             st.tuples(st.just("run"), st.just(0), st.just("")),
         ),

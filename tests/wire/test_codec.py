@@ -92,8 +92,10 @@ def test_a_lone_surrogate_survives_both_ways() -> None:
     [
         (b'{"sessionId":"s","inner":[]}', Params("s")),
         (b'{"sessionId":"s","byName":[]}', Params("s")),
-        (b'{"sessionId":"s","byName":{"a":[],"b":{"count":2}},"many":[[],{"count":1}]}',
-         Params("s", by_name={"a": Inner(), "b": Inner(2)}, many=[Inner(), Inner(1)])),
+        (
+            b'{"sessionId":"s","byName":{"a":[],"b":{"count":2}},"many":[[],{"count":1}]}',
+            Params("s", by_name={"a": Inner(), "b": Inner(2)}, many=[Inner(), Inner(1)]),
+        ),
         (b'{"sessionId":"s","args":[]}', Params("s", args=[])),
         (b'{"sessionId":"s","unknown":1}', Params("s")),
     ],
@@ -158,7 +160,10 @@ def test_whatever_json_can_say_goes_through_unchanged(value: object) -> None:
     assert json.loads(encode({"result": args})) == {"result": args}
 
 
-@given(st.one_of(st.integers(-(10**17), 10**17), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=10)), JSON)
+@given(
+    st.one_of(st.integers(-(10**17), 10**17), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=10)),
+    JSON,
+)
 def test_the_id_is_found_without_decoding(id: int | str, value: object) -> None:
     for message in ({"id": id, "params": value}, {"params": value, "id": id}):
         assert find_id(json.dumps(message).encode()) == id

@@ -37,7 +37,9 @@ def check(data: bytes, expected: list) -> None:
         pytest.param(b"Content-Length :\t 2 \t\r\n\r\n{}", id="spaces and tabs around the value"),
         pytest.param(b"Content-Length: 2\n\n{}", id="bare line feeds"),
         pytest.param(b"Content-Length: 2\r\n\n{}", id="mixed line ends"),
-        pytest.param(b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}", id="type"),
+        pytest.param(
+            b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}", id="type"
+        ),
         pytest.param(b"Content-Length: 2\r\nX-Any: thing: more\r\n\r\n{}", id="unknown header"),
         pytest.param(b"Content-Length: 2\r\nX-Empty:\r\n\r\n{}", id="empty unknown header"),
         pytest.param(b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", id="the same length twice"),
@@ -69,7 +71,9 @@ def test_headers_are_read_tolerantly(data: bytes) -> None:
         pytest.param(b"GET / HTTP/1.1\r\n", id="another protocol"),
         pytest.param(b"\x00\xff\xfe", id="binary"),
         pytest.param(b"a" * (MAX_HEADER_BYTES + 10), id="a header that never ends"),
-        pytest.param(b"Content-Length: 2\r\nX: " + b"a" * (MAX_HEADER_BYTES + 10) + b"\r\n\r\n", id="one that is too long"),
+        pytest.param(
+            b"Content-Length: 2\r\nX: " + b"a" * (MAX_HEADER_BYTES + 10) + b"\r\n\r\n", id="one that is too long"
+        ),
     ],
 )
 def test_a_bad_header_is_answered_once_and_the_next_is_found(data: bytes) -> None:
@@ -117,7 +121,9 @@ def test_a_long_line_has_no_64_kib_cliff() -> None:
     assert feed(LineFraming(2_000_000), line + b"\n", 65536) == [line]
 
 
-@given(st.lists(st.binary(max_size=LIMIT), max_size=8), st.integers(1, 50), st.sampled_from(["content-length", "ndjson"]))
+@given(
+    st.lists(st.binary(max_size=LIMIT), max_size=8), st.integers(1, 50), st.sampled_from(["content-length", "ndjson"])
+)
 def test_what_is_wrapped_is_unwrapped(bodies: list[bytes], step: int, name: str) -> None:
     if name == "ndjson":
         bodies = [body.replace(b"\n", b"").strip() or b"{}" for body in bodies]
@@ -125,7 +131,12 @@ def test_what_is_wrapped_is_unwrapped(bodies: list[bytes], step: int, name: str)
     assert feed(framing, b"".join(map(framing.wrap, bodies)), step) == bodies
 
 
-@given(st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([b"Content-Length: ", b"\r\n\r\n", b"5", OK, b"\n"])), max_size=20))
+@given(
+    st.lists(
+        st.one_of(st.binary(max_size=40), st.sampled_from([b"Content-Length: ", b"\r\n\r\n", b"5", OK, b"\n"])),
+        max_size=20,
+    )
+)
 def test_any_bytes_are_survived_and_cut_alike(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     whole = feed(ContentLengthFraming(LIMIT), data)

@@ -10,12 +10,14 @@ from afterturn import PROTOCOL_VERSION, __version__
 
 _ABOUT = "A sidecar that agent harnesses and editors spawn beside themselves: it condenses finished tool calls into \
 bullets with refs that bring every original back."
-_SERVING = "Without a command, `afterturn --stdio` serves one client over stdin and stdout (JSON-RPC 2.0, framed as LSP \
+_SERVING = (
+    "Without a command, `afterturn --stdio` serves one client over stdin and stdout (JSON-RPC 2.0, framed as LSP \
 frames it); that is what a harness or an editor runs. `afterturn doctor` prints the line to paste into its settings."
+)
 
 
 def run(args: list[str]) -> int:
-    """Run one command; returns the exit code: 0, 1 for what could not be done, 2 for a command line that makes no sense."""
+    """Run one command; returns the exit code: 0, 1 for what could not be done, 2 for a line that makes no sense."""
     _write_utf8()
     options = _parser().parse_args(args or ["--help"])
     try:
@@ -35,9 +37,7 @@ def _write_utf8() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="afterturn", description=_ABOUT, epilog=_SERVING)
-    parser.add_argument(
-        "--version", action="version", version=f"afterturn {__version__} (protocol {PROTOCOL_VERSION})"
-    )
+    parser.add_argument("--version", action="version", version=f"afterturn {__version__} (protocol {PROTOCOL_VERSION})")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     commands.add_parser("demo", help="condense a real session that ships with afterturn, and bring one original back")
     doctor = commands.add_parser("doctor", help="what was found here, and the command to paste into a host's settings")

@@ -57,7 +57,9 @@ def _summarize(client: Client, index: int, turn: Turn) -> dict[str, Any]:
         for call in turn.calls
     ]
     batch = {"turnIndex": index, "timestamp": turn.timestamp, "userText": turn.user_text, "toolCalls": calls}
-    return client.ask("condense/summarize", {"sessionId": _SESSION, "batch": {**batch, "assistantText": turn.assistant_text}})
+    return client.ask(
+        "condense/summarize", {"sessionId": _SESSION, "batch": {**batch, "assistantText": turn.assistant_text}}
+    )
 
 
 def _table(results: list[tuple[Turn, dict[str, Any]]]) -> None:

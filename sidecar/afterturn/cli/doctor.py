@@ -81,7 +81,9 @@ async def _opened(settings: StoreSettings) -> StoreStatus:
 
 
 def _problems(packages: dict[str, str | None], store: StoreStatus) -> list[str]:
-    problems = [f"the package {name} is missing: reinstall afterturn" for name, version in packages.items() if not version]
+    problems = [
+        f"the package {name} is missing: reinstall afterturn" for name, version in packages.items() if not version
+    ]
     problems += [
         f"{name} {version} is a compromised release: install another one"
         for name, version in packages.items()

@@ -46,8 +46,9 @@ async def _list(store: SqliteStore, session_id: str) -> int:
     for call in calls:
         state = "error" if call.is_error else call.status or "ok"
         became = "condensed" if call.replacement is not None else "verbatim"
+        size = f"{len(call.text):>10,} chars"
         sys.stdout.write(
-            f"t{call.ref:<6} turn {call.turn_index:<5} {call.tool_name:<24.24} {state:<7} {len(call.text):>10,} chars  {became}\n"
+            f"t{call.ref:<6} turn {call.turn_index:<5} {call.tool_name:<24.24} {state:<7} {size}  {became}\n"
         )
     sys.stdout.write(f"{len(calls)} originals of session {session_id}\n")
     return 0

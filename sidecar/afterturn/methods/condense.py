@@ -3,6 +3,8 @@
 from collections.abc import Coroutine
 from typing import Any
 
+from afterturn.condense.service import CondenseService
+from afterturn.rpc.call import Call
 from afterturn_protocol.condense import (
     CondenseResult,
     CondenseTurnEndParams,
@@ -18,16 +20,15 @@ from afterturn_protocol.condense import (
     SummarizeParams,
 )
 
-from afterturn.condense.service import CondenseService
-from afterturn.rpc.call import Call
-
 
 def summarize(condense: CondenseService, params: SummarizeParams, call: Call) -> Coroutine[Any, Any, CondenseResult]:
     """`condense/summarize`."""
     return condense.summarize(params, arrived=call.arrived)
 
 
-def resolve_ref(condense: CondenseService, params: ResolveRefParams, call: Call) -> Coroutine[Any, Any, ResolveRefResult]:
+def resolve_ref(
+    condense: CondenseService, params: ResolveRefParams, call: Call
+) -> Coroutine[Any, Any, ResolveRefResult]:
     """`condense/resolveRef`."""
     return condense.resolve_ref(params)
 

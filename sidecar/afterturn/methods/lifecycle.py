@@ -2,6 +2,9 @@
 
 from typing import Any, Protocol, cast
 
+from afterturn import PROTOCOL_VERSION, __version__
+from afterturn.rpc.call import Call
+from afterturn.rpc.errors import RequestError
 from afterturn_protocol.errors import REQUEST_FAILED, ErrorData, Kind
 from afterturn_protocol.lifecycle import (
     AfterturnServerCapabilities,
@@ -15,10 +18,6 @@ from afterturn_protocol.lifecycle import (
     SetTraceParams,
 )
 from afterturn_protocol.shape import Empty
-
-from afterturn import PROTOCOL_VERSION, __version__
-from afterturn.rpc.call import Call
-from afterturn.rpc.errors import RequestError
 
 
 class Server(Protocol):

@@ -3,6 +3,8 @@
 from collections.abc import Coroutine
 from typing import Any
 
+from afterturn.rpc.call import Call
+from afterturn.sessions import Sessions
 from afterturn_protocol.session import (
     SessionChangedParams,
     SessionCloseParams,
@@ -11,9 +13,6 @@ from afterturn_protocol.session import (
     SessionOpenParams,
     SessionOpenResult,
 )
-
-from afterturn.rpc.call import Call
-from afterturn.sessions import Sessions
 
 
 def open_session(

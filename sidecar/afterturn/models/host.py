@@ -1,14 +1,16 @@
-"""The provider `host`: the client completes with its own models and keys (models.md, 'host'). No key is ever seen here."""
+"""The provider `host`: the client completes with its own models and keys (models.md, 'host').
+
+No key is ever seen here.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from afterturn_protocol.base import Usage
-from afterturn_protocol.sampling import CreateMessageParams, CreateMessageResult, SamplingMessage, SamplingUsage
-
 from afterturn.condense.ports import CompleterError, Completion, PromptMessage, Purpose
 from afterturn.rpc.errors import RequestFailed
 from afterturn.wire.codec import InvalidParams, Malformed, ParamsDecoder
+from afterturn_protocol.base import Usage
+from afterturn_protocol.sampling import CreateMessageParams, CreateMessageResult, SamplingMessage, SamplingUsage
 
 Ask = Callable[[str, Any, float], Awaitable[Any]]
 """`Connection.request`: method, params, timeout in seconds; gives the raw result, raises RequestFailed."""

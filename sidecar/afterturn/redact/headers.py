@@ -8,32 +8,33 @@ from collections.abc import Iterator
 
 from afterturn.redact import names
 from afterturn.redact.span import BY_PLACE, Span
-from afterturn.redact.values import Setting, is_secret, is_stand_in
+from afterturn.redact.values import Setting, is_placeholder, is_secret, is_stand_in
 
 _TO_VALUE = re.compile(
-    r"\\{0,7}[\"'`]?[\])]{0,2}\s{0,16}(?P<op>=>|:=|[:=,]|%3[aA])\s{0,16}\[?\s{0,16}"
+    r"(?:\\{0,7}[\"'`][\])]{0,2})?[ \t]{0,16}(?P<op>=>|:=|[:=,]|%3[aA])(?:[ \t]{0,16}\[?(?:\s{0,64}(?=[\"'`]))?)"
     r"(?P<open>(?:[rRbBuUfF]{1,2})?\\{0,7}[\"'`])?"
 )
 _SCHEME = re.compile(
     r"(?P<scheme>(?P<lists>digest|aws4-hmac-sha256|oauth|hawk|signature)"
-    r"|bearer|basic|token|negotiate|ntlm|api-?key|key|jwt|ssws|private-token|genie-?key|splunk|bot)(?:\s|%20|\+){1,4}",
+    r"|bearer|basic|token|negotiate|ntlm|api-?key|key|jwt|ssws|private-token|genie-?key|splunk|bot)"
+    r"(?:[ \t]|%20|\+){1,4}",
     re.IGNORECASE,
 )
 # Chars of a credential that are looked at before it is known to be one.
 _LOOK = 512
-_CREDENTIAL = re.compile(r"[^\s\"'`\\<>;,&)}\]]++")
+_CREDENTIAL = re.compile(r"(?:[^\s\"'`\\<>;,&){}\]]++|\{[^{}\n]{0,120}\}|\{)++")
 _PARAMETERS = re.compile(r"[^\r\n\\]*+")
 _QUOTES_OUT = {quote: re.compile(rf"[^{quote}\r\n\\]*+") for quote in "\"'`"}
 # Words that follow the name of a scheme in a sentence or a challenge, where a credential would be.
-_PROSE = frozenset(
-    (
-        "token tokens auth authentication authorization authorisation header headers scheme schemes access credentials "
-        "credential realm and or is the a an with for in not required user string type value values format only if"
-    ).split()
+_PROSE = names.word_set(
+    "token tokens auth authentication authorization authorisation header headers scheme schemes access credentials "
+    "credential realm and or is the a an with for in not required user string type value values format only if"
 )
-_COOKIE = re.compile(r"(?P<name>[^\s=;,\"'`\\:(){}\[\]<>]{1,128}+)=(?P<value>[^;\s\"'`\\,]*+)(?P<next>;[ \t]{0,8}|%3[bB])?")
+_COOKIE = re.compile(
+    r"(?P<name>[^\s=;,\"'`\\:(){}\[\]<>]{1,128}+)=(?P<value>[^;\s\"'`\\,]*+)(?P<next>;[ \t]{0,8}|%3[bB])?"
+)
 _FLAG = re.compile(r"(?:(?:secure|httponly|partitioned)(?:;[ \t]{0,8}))+", re.IGNORECASE)
-_ATTRIBUTES = frozenset("path domain expires max-age samesite secure httponly priority partitioned".split())
+_ATTRIBUTES = names.word_set("path domain expires max-age samesite secure httponly priority partitioned")
 
 
 def authorization(text: str, end: int) -> Span | None:
@@ -45,8 +46,9 @@ def authorization(text: str, end: int) -> Span | None:
     scheme = _SCHEME.match(text, at)
     if not scheme:
         found = _CREDENTIAL.match(text, at, at + _LOOK)
-        setting = Setting(type=names.TOKEN, name="authorization", quoted=bool(link["open"]), bare=link["op"] == ":")
-        if not found or not is_secret(found[0], setting):
+        ends = found is not None and text[found.end() : found.end() + 1] in ("", '"', "'", "\n", "\r", "\\")
+        setting = Setting(type=names.TOKEN, name="authorization", quoted=bool(link["open"]), bare=ends)
+        if not found or _SCHEME.match(found[0] + " ") or not is_secret(found[0], setting):
             return None
         return Span(at, _end_of(_CREDENTIAL, text, at), BY_PLACE, "authorization")
     kind = "basic-auth" if scheme["scheme"].lower() == "basic" else "bearer-token"
@@ -55,7 +57,7 @@ def authorization(text: str, end: int) -> Span | None:
         found = (_QUOTES_OUT[quote] if quote else _PARAMETERS).match(text, scheme.end())
         return _span(found, "authorization") if found and "=" in found[0] and not is_stand_in(found[0]) else None
     found = _CREDENTIAL.match(text, scheme.end())
-    if not found or is_stand_in(found[0]) or found[0].split("=")[0].lower().rstrip(".:") in _PROSE:
+    if not found or is_placeholder(found[0]) or found[0].split("=")[0].lower().rstrip(".:") in _PROSE:
         return None
     return _span(found, kind)
 

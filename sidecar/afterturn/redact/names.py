@@ -14,6 +14,12 @@ AWS_SECRET_KEY = "aws-secret-key"
 AUTHORIZATION = "authorization"
 COOKIE = "cookie"
 
+
+def word_set(text: str) -> frozenset[str]:
+    """The blank-separated words of a text."""
+    return frozenset(text.split())
+
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _TERMS = {
@@ -36,44 +42,40 @@ _TERMS = {
 _ENDINGS = ("password", "passwd", "passphrase", "secret", "token")
 _JOINED_KEYS = ("apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey", "signingkey")
 
-_API_KEYS = frozenset(
-    (
-        "api app application account auth access subscription license service role deploy admin rest developer dev "
-        "openai anthropic gemini google github gitlab slack stripe sendgrid mailgun twilio azure openrouter groq mistral "
-        "cohere deepseek huggingface datadog sentry algolia supabase firebase cloudflare openweather maps functions"
-    ).split()
+_API_KEYS = word_set(
+    "api app application account auth access subscription license service role deploy admin rest developer dev "
+    "openai anthropic gemini google github gitlab slack stripe sendgrid mailgun twilio azure openrouter groq mistral "
+    "cohere deepseek huggingface datadog sentry algolia supabase firebase cloudflare openweather maps functions"
 )
-_SECRET_KEYS = frozenset(
-    "private secret encryption encrypt decryption signing sign signature master shared storage hmac jwt aes root".split()
+_SECRET_KEYS = word_set(
+    "private secret encryption encrypt decryption signing sign signature master shared storage hmac jwt aes root"
 )
-_PASS_OWNERS = frozenset(
-    (
-        "db database smtp mail email mysql mariadb postgres pg redis mongo user admin root ftp ssh login auth account "
-        "proxy ldap rabbitmq amqp http basic my sudo key keystore truststore store cert vault wifi vnc imap"
-    ).split()
+_PASS_OWNERS = word_set(
+    "db database smtp mail email mysql mariadb postgres pg redis mongo user admin root ftp ssh login auth account "
+    "proxy ldap rabbitmq amqp http basic my sudo key keystore truststore store cert vault wifi vnc imap"
 )
-_TOKENS_OWNERS = frozenset("auth access api refresh bearer session id device".split())
+_TOKENS_OWNERS = word_set("auth access api refresh bearer session id device")
+
+_HEADER_WORDS = word_set("proxy http x n set session auth")
 
 # After the secret word: the value describes the secret.
-_DESCRIBES = frozenset(
-    (
-        "url uri endpoint path file filename dir directory folder name names id ids type types kind count counts length "
-        "len limit limits size ttl expiry expires expire expired expiration timeout lifetime field fields input label "
-        "hint policy rule rules regex pattern min max minimum maximum required enabled disabled valid invalid age usage "
-        "used budget format index idx pos position offset provider manager store source ref arn version class error "
-        "errors message msg status state stats rate cost price per at in on date time issuer scopes scope header text "
-        "strength exists changed env var variable prompt title description desc help algorithm alg method mode "
-        "placeholder ring reset rotation created updated"
-    ).split()
+_DESCRIBES = word_set(
+    "url uri endpoint path file filename dir directory folder name names id ids type types kind count counts length "
+    "len limit limits size ttl expiry expires expire expired expiration timeout lifetime field fields input label "
+    "hint policy rule rules regex pattern min max minimum maximum required enabled disabled valid invalid age usage "
+    "used budget format index idx pos position offset provider manager store source ref arn version class error "
+    "errors message msg status state stats rate cost price per at in on date time issuer scopes scope header text "
+    "strength exists changed env var variable prompt title description desc help algorithm alg method mode "
+    "placeholder ring reset rotation created updated key keys attempt attempts auth dict obj object data list map "
+    "model table response request client helper util utils factory builder service handler config settings options params "
+    "info view form spec schema counter bucket prefix suffix param domain alias reference profile mgr"
 )
 # Before the secret word: the value is a count, a flag, or a token of another trade (paging, language models, LSP).
-_OTHER_TRADE = frozenset(
-    (
-        "max min num number n total count has is no use uses using with without show hide forgot next page continuation "
-        "cursor sync eos bos pad unk cls sep mask stop special prompt completion input output cached reasoning thinking "
-        "per done result progress cancel cancellation start end first last current previous prev peek expected "
-        "unexpected public primary foreign sort partition cache"
-    ).split()
+_OTHER_TRADE = word_set(
+    "max min num number n total count has is no use uses using with without show hide forgot next page continuation "
+    "cursor sync eos bos pad unk cls sep mask stop special prompt completion input output cached reasoning thinking "
+    "per done result progress cancel cancellation start end first last current previous prev peek expected "
+    "unexpected public primary foreign sort partition cache"
 )
 
 
@@ -126,8 +128,8 @@ def _term(parts: list[str], at: int) -> str | None:
 
 def _holds(parts: list[str], at: int, found: str) -> bool:
     after = parts[at + 1 :]
-    if found in (AUTHORIZATION, COOKIE):
-        return not after and (found == AUTHORIZATION or at == 0 or parts[at - 1] in ("set", "http", "session", "auth"))
+    if found in (AUTHORIZATION, COOKIE):  # as the name of a header, not of a variable about it
+        return not after and all(word in _HEADER_WORDS for word in parts[:at])
     if after == ["id"] and found == SECRET:  # the secret half of a Vault AppRole
         return True
     return not _DESCRIBES.intersection(after) and (at == 0 or parts[at - 1] not in _OTHER_TRADE)

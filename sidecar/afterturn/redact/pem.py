@@ -23,9 +23,7 @@ _LAST_ROW = re.compile(rf"{_BETWEEN}{{0,64}}+[A-Za-z0-9+/=]{{1,64}}+(?=[ \t\"',;
 _TO_END = re.compile(rf"{_BETWEEN}{{0,64}}+[A-Za-z0-9+/=]{{0,15}}+{_BETWEEN}{{0,64}}+{_END.pattern}")
 _WORD = re.compile(r"[A-Za-z]?[a-z]+|[a-z]+|[A-Z]+")
 # The same rows read backwards from an END line.
-_BACK_ROW = re.compile(
-    r"(?:[nrt]\\{1,7}|[\s\"'`+,|>\\:.\u2192-]|(?<=[\t:|\u2192])\d{1,6}){0,64}+([A-Za-z0-9+/=_]++)"
-)
+_BACK_ROW = re.compile(r"(?:[nrt]\\{1,7}|[\s\"'`+,|>\\:.\u2192-]|(?<=[\t:|\u2192])\d{1,6}){0,64}+([A-Za-z0-9+/=_]++)")
 _BACK = 8192
 _SHORT_BLOCK = 4096
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}(?=\s|\\)")

@@ -35,7 +35,7 @@ _COMMAND_CHARS = 2048
 _IN_WORD = b"w"
 _NO_WORD = b" "
 _CLASSES = bytes(
-    _IN_WORD[0] if chr(code).isalnum() and code < 128 or code in b"_-" else _NO_WORD[0] for code in range(256)
+    _IN_WORD[0] if (chr(code).isalnum() and code < 128) or code in b"_-" else _NO_WORD[0] for code in range(256)
 )
 # What may stand behind a name that is given a value.
 _AFTER_NAME = frozenset(b"\"'`\\])=:>%,! \t\r\n")

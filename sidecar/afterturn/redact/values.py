@@ -14,21 +14,19 @@ _LOOKED_AT = 256
 _MASK = re.compile(r"[*xX.\u2022\u2026#_-]{3,}|\S{0,12}(?:\*{3,}|\.{3}|\u2026)\S{0,6}")
 _REFERENCE = re.compile(
     r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)?|\$env:\w+|\$[A-Z_][A-Z0-9_]*\b|\$[A-Za-z_]+\b"  # workflow files, shells
-    r"|\{\{[^}]*\}\}|#?\{[^{}\s]*\}|%\(\w+\)s|%[sdrv]\b|%[A-Za-z_]\w*%"  # templates and formats
-    r"|<[^<>]*>?|\[[A-Za-z ]+\]?|\b(?:env|vault|op|file|ssm|arn|keyring|sops):/{0,2}[A-Za-z_].*"
+    r"|\{\{[^}]*\}\}|#?\{[^{}\n]*\}|%\(\w+\)s|%[sdrv]\b|%[A-Za-z_]\w*%"  # templates and formats
+    r"|os\.environ/\w+|<[^<>]*>?|\[[A-Za-z ]+\]?|\b(?:env|vault|op|file|ssm|arn|keyring|sops):/{0,2}[A-Za-z_].*"
 )
 # What begins so is code where no quotes are: a pointer, a tag, an operator.
-_OPERATOR = re.compile(r"[*&|?!@(][A-Za-z_ ]*[)]?")
+_OPERATOR = re.compile(r"[*&|?!@(][A-Za-z_ ]*[)]?|[{\[].*")
 _MARKERS = re.compile(r"(?:\[REDACTED:[a-z0-9-]{1,40}\])+")
-_NO_VALUE = frozenset(
-    (
-        "null none nil undefined true false yes no on off void any unknown never str string bool boolean int integer "
-        "number float double bytes byte object array list dict map set uuid char varchar text type optional required "
-        "missing invalid empty unset redacted hidden masked filtered changed expired revoked value default example "
-        "sample dummy placeholder todo tbd changeme change-me change_me replaceme replace-me replace_me n/a self this "
-        "await new not function lambda async const let var return is was are were must should can may will the a an and "
-        "or for to in of from with"
-    ).split()
+_NO_VALUE = names.word_set(
+    "null none nil undefined true false yes no on off void any unknown never str string bool boolean int integer "
+    "number float double bytes byte object array list dict map set uuid char varchar text type optional required "
+    "missing invalid empty unset redacted hidden masked filtered changed expired revoked value default example "
+    "sample dummy placeholder todo tbd changeme change-me change_me replaceme replace-me replace_me n/a self this "
+    "await new not function lambda async const let var return is was are were must should can may will the a an and "
+    "or for to in of from with"
 )
 _STAND_IN = re.compile(
     r"(?:your|my|the|some|an?|insert|enter|put|replace|example|sample|dummy)[-_ ].*"
@@ -40,8 +38,11 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _CHAIN = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[!?]?")
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]{0,2}[(\[{].*", re.DOTALL)
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)+\d{0,3}|[iuf](?:8|16|32|64|128)")
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:[\w.@ -]{1,40}[\\/])*[\w.@ -]{0,40}|(?:[\w.-]{1,30}/)+[\w-]{1,30}\.\w{1,5}")
-_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://")
+_PATH = re.compile(
+    r"~|(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:[\w.@ -]{1,40}[\\/])*[\w.@ -]{0,40}"
+    r"|(?:[\w.-]{1,30}/)+[\w-]{1,30}\.\w{1,5}"
+)
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|urn:")
 _PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*")
 
 
@@ -70,40 +71,51 @@ def is_stand_in(value: str) -> bool:
     return bool(references) and not _is_random(rest, 8)
 
 
+def is_placeholder(value: str) -> bool:
+    """A stand-in, or words that ask for the value: `your-api-key-here`."""
+    return is_stand_in(value) or bool(_STAND_IN.fullmatch(value[:_LOOKED_AT]))
+
+
 def is_secret(value: str, setting: Setting) -> bool:
     """Whether the value of a secret name is a secret."""
     value = value[:_LOOKED_AT]
-    if is_stand_in(value) or _STAND_IN.fullmatch(value) or value.lower() in (setting.type, setting.name.lower()):
+    if is_placeholder(value) or value.lower() in (setting.type, setting.name.lower()):
         return False
     if value.isdecimal():
         return setting.type == names.PASSWORD and not setting.compared and len(value) > 3
     if _URL.match(value) or (_PATH.fullmatch(value) and not _is_random(value.replace("/", ""), 24)):
         return False
+    plain = bool(_PLAIN.fullmatch(value))
+    if plain and set(names.words(value)) <= set(names.words(setting.name)):
+        return False
     if setting.compared:
-        return setting.quoted and _is_random(value, 6) and not _names_secret(value)
-    return _quoted_secret(value, setting) if setting.quoted else _unquoted_secret(value, setting)
+        return setting.quoted and " " not in value and _is_random(value, 6) and not _names_secret(value)
+    return _quoted_secret(value, plain, setting) if setting.quoted else _unquoted_secret(value, plain, setting)
 
 
-def _quoted_secret(value: str, setting: Setting) -> bool:
+def _quoted_secret(value: str, plain: bool, setting: Setting) -> bool:
     if " " in value or "\t" in value:
         # A passphrase may have blanks, but so has the label of a form; other secrets have none.
         return setting.type == names.PASSWORD and not _is_sentence(value)
-    plain = bool(_PLAIN.fullmatch(value))
     if setting.type == names.PASSWORD:
         return not (plain and _names_secret(value))
     if not plain:
         return len(value) >= 4 and any(char.isalnum() for char in value)
     if setting.type == names.TOKEN:
         return _is_shuffled(value) or (len(value) >= 20 and value.isalpha())
-    return len(value) >= 4 and not _names_secret(value)
+    return len(value) >= 4 and not _names_secret(value) and "credential" not in setting.name.lower()
 
 
-def _unquoted_secret(value: str, setting: Setting) -> bool:
-    if _OPERATOR.fullmatch(value) or _CALL.fullmatch(value) or (_CHAIN.fullmatch(value) and not _has_random_part(value)):
+def _unquoted_secret(value: str, plain: bool, setting: Setting) -> bool:
+    if (
+        _OPERATOR.fullmatch(value)
+        or _CALL.fullmatch(value)
+        or (_CHAIN.fullmatch(value) and not _has_random_part(value))
+    ):
         return False
-    if _PLAIN.fullmatch(value):
-        given = setting.bare or (setting.type == names.PASSWORD and setting.alone)
-        return _is_shuffled(value) or (given and (setting.name.isupper() or not _names_secret(value)))
+    if plain:
+        given = setting.type == names.PASSWORD and setting.alone and not _names_secret(value)
+        return setting.bare or given or _is_shuffled(value)
     if setting.type != names.PASSWORD and not setting.bare and _TYPE_NAME.fullmatch(value):
         return False
     if _IDENTIFIER.fullmatch(value) and _names_secret(value) and not setting.bare:
@@ -132,7 +144,7 @@ def _is_shuffled(value: str) -> bool:
     """Letters whose case changes too often for words: `wJalrXUtnFEMI`."""
     upper = sum(char.isupper() for char in value)
     lower = sum(char.islower() for char in value)
-    return len(value) >= 12 and min(upper, lower) * 10 >= len(value) * 3
+    return len(value) >= 12 and min(upper, lower) * 4 >= len(value) and len(names.words(value)) * 3 >= len(value)
 
 
 def _has_random_part(chain: str) -> bool:

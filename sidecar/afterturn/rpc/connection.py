@@ -11,13 +11,6 @@ from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, Protocol, cast
 
-from afterturn_protocol.errors import (
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    ErrorData,
-    ErrorObject,
-    Kind,
-)
 from msgspec import UNSET, Struct
 
 from afterturn.rpc.call import Call, Outbound
@@ -27,6 +20,13 @@ from afterturn.rpc.order import SessionOrder
 from afterturn.rpc.routes import Route, Routes
 from afterturn.wire.codec import Envelope, Malformed, decode_envelope, encode
 from afterturn.wire.framing import Fault, Frame, Framing
+from afterturn_protocol.errors import (
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    ErrorData,
+    ErrorObject,
+    Kind,
+)
 
 log = logging.getLogger("afterturn.rpc")
 
@@ -252,9 +252,8 @@ class Connection:
 
     def _cancel(self, params: Any) -> None:
         """`$/cancelRequest`: answered at once, unless the answer was already on its way."""
-        from afterturn_protocol.lifecycle import CancelParams
-
         from afterturn.wire.codec import ParamsDecoder
+        from afterturn_protocol.lifecycle import CancelParams
 
         try:
             id = ParamsDecoder(CancelParams).decode(params).id
@@ -355,7 +354,9 @@ class Connection:
         finally:
             self._asked.pop(id, None)
         if reply.error is not UNSET:
-            raise RequestFailed(Kind.PROVIDER_UNAVAILABLE, f"The client answered {method} with an error", retryable=True)
+            raise RequestFailed(
+                Kind.PROVIDER_UNAVAILABLE, f"The client answered {method} with an error", retryable=True
+            )
         return reply.result
 
     def _receive_reply(self, message: Envelope) -> None:

@@ -1,14 +1,15 @@
 """What goes wrong with a request, and the one place that turns it into an error reply (protocol.md, 'Errors').
 
-    RequestError            the base: code, message and data, exactly as they go out
-    +- RequestFailed        a domain failure: -32803 with data.kind and data.retryable
-    +- Cancelled            -32800, the client cancelled
-    +- ServerCancelled      -32802, the server ends
+RequestError            the base: code, message and data, exactly as they go out
++- RequestFailed        a domain failure: -32803 with data.kind and data.retryable
++- Cancelled            -32800, the client cancelled
++- ServerCancelled      -32802, the server ends
 """
 
 import traceback
 from typing import Any
 
+from afterturn.wire.codec import Malformed
 from afterturn_protocol.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -19,8 +20,6 @@ from afterturn_protocol.errors import (
     ErrorObject,
     Kind,
 )
-
-from afterturn.wire.codec import Malformed
 
 
 class RequestError(Exception):
@@ -34,9 +33,7 @@ class RequestError(Exception):
 class RequestFailed(RequestError):
     """A domain failure of a stable kind. `retry_after_ms` says when the same request may succeed."""
 
-    def __init__(
-        self, kind: str, message: str, *, retryable: bool = False, retry_after_ms: int | None = None
-    ) -> None:
+    def __init__(self, kind: str, message: str, *, retryable: bool = False, retry_after_ms: int | None = None) -> None:
         data = ErrorData(kind=kind, retryable=retryable, retry_after_ms=retry_after_ms)
         super().__init__(REQUEST_FAILED, message, data)
 

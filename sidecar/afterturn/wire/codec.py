@@ -24,7 +24,7 @@ class Envelope(Struct, gc=False):
     `params`, `result` and `error` are raw as received; after the slow path they hold the plain value instead.
     """
 
-    id: int | str | None | UnsetType = UNSET
+    id: int | str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: Raw | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
@@ -35,7 +35,7 @@ class Envelope(Struct, gc=False):
 class _Head(Struct):
     """What the slow path checks of an envelope; the rest may be anything."""
 
-    id: int | str | None | UnsetType = UNSET
+    id: int | str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     jsonrpc: str | UnsetType = UNSET
 
@@ -157,12 +157,16 @@ def _invalid(problem: Exception) -> InvalidParams:
 
 # `[]` for an object anywhere, and null for the params as a whole.
 _FORGIVABLE = re.compile(r"Expected `[^`]*object[^`]*`, got `(array|null)`")
-_PROBLEM = re.compile(r"(?s)(?:Expected `(?P<expected>[^`]*)`(?:, got `(?P<got>[^`]*)`)?|(?P<other>.*?))(?: - at `(?P<path>[^`]*)`)?")
+_PROBLEM = re.compile(
+    r"(?s)(?:Expected `(?P<expected>[^`]*)`(?:, got `[^`]*`)?|(?P<other>.*?))(?: - at `(?P<path>[^`]*)`)?"
+)
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 
 
 def split_problem(text: str) -> tuple[str, str]:
-    """A msgspec message as `(path, expected)`; for a missing field its parent's path and its name (protocol.md, 'Errors').
+    """A msgspec message as `(path, expected)` (protocol.md, 'Errors').
+
+    For a missing field: the path of the object that lacks it, and the field's name.
 
     >>> split_problem("Expected `int`, got `str` - at `$.batch.turnIndex`")
     ('$.batch.turnIndex', 'integer')

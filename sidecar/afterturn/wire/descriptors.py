@@ -23,11 +23,12 @@ def claim_stdio() -> tuple[int, int]:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115, PTH123
-    elif isinstance(sys.stderr, io.TextIOWrapper):
+    stderr: object = sys.stderr  # None where fd 2 was closed at start
+    if isinstance(stderr, io.TextIOWrapper):
         # Whatever the locale: a log line must never fail on an emoji.
-        sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    elif stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.stdout = sys.stderr
     return stdin_fd, stdout_fd
 

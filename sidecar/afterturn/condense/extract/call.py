@@ -18,7 +18,18 @@ PATH = (
     *("filepath", "path", "absolutepath", "targetfile", "filename", "file", "notebookpath", "dirpath", "directory"),
     *("relativepath", "relativeworkspacepath", "targetdirectory", "folder", "uri", "paths", "files", "dir"),
 )
-PATTERN = ("pattern", "regex", "regexp", "searchpattern", "globpattern", "glob", "searchterm", "search", "query", "name")
+PATTERN = (
+    "pattern",
+    "regex",
+    "regexp",
+    "searchpattern",
+    "globpattern",
+    "glob",
+    "searchterm",
+    "search",
+    "query",
+    "name",
+)
 URL = ("url", "urls", "uri", "link", "href")
 QUERY = ("query", "q", "searchquery", "searchterm", "objective", "question")
 ASK = ("description", "title", "subject", "prompt", "task", "message", "text", "instruction", "name", "id")
@@ -59,7 +70,7 @@ def read_call(view: ToolView) -> Call:
     """Parse a view. Any JSON value is accepted as arguments."""
     args, raw = _arguments(view.args)
     return Call(
-        tool=cut(plain(view.tool_name), 60) or "tool",
+        tool=cut(plain(view.tool_name[:200]), 60) or "tool",
         name=_bare_name(view.tool_name),
         args=args,
         raw=raw,

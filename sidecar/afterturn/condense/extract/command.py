@@ -10,11 +10,61 @@ _READ_CHARS = 800
 
 # Programs that run the program named after them.
 _WRAPPERS = frozenset(
-    "sudo env time timeout nice nohup command exec npx bunx pnpx xargs stdbuf uv poetry pipenv rye hatch conda mamba"
-    " bundle dotenv watch script unbuffer pdm doas".split()
+    [
+        "sudo",
+        "env",
+        "time",
+        "timeout",
+        "nice",
+        "nohup",
+        "command",
+        "exec",
+        "npx",
+        "bunx",
+        "pnpx",
+        "xargs",
+        "stdbuf",
+        "uv",
+        "poetry",
+        "pipenv",
+        "rye",
+        "hatch",
+        "conda",
+        "mamba",
+        "bundle",
+        "dotenv",
+        "watch",
+        "script",
+        "unbuffer",
+        "pdm",
+        "doas",
+    ]
 )
 _WRAPPER_WORDS = frozenset(("run", "exec", "-n", "dlx", "x", "--"))
-_SETUP = frozenset("cd export set source . echo pushd popd mkdir sleep unset alias trap true false which type test [ wait".split())
+_SETUP = frozenset(
+    [
+        "cd",
+        "export",
+        "set",
+        "source",
+        ".",
+        "echo",
+        "pushd",
+        "popd",
+        "mkdir",
+        "sleep",
+        "unset",
+        "alias",
+        "trap",
+        "true",
+        "false",
+        "which",
+        "type",
+        "test",
+        "[",
+        "wait",
+    ]
+)
 
 
 def pipelines(command: str) -> list[list[list[str]]]:

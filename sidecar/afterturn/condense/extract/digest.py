@@ -24,8 +24,8 @@ class Digest(msgspec.Struct):
     """The parts of a call's bullets.
 
     `subject`: the key argument. `outcome`: how it ended, in short phrases. `facts`: what must not be lost (errors,
-    totals, places, changed paths). `names`: identifiers, paths and lines that later calls may want. `problems`: how many
-    errors, failed tests and changed paths there are; a result full of them is given more room.
+    totals, places, changed paths). `names`: identifiers, paths and lines that later calls may want.
+    `problems`: how many errors, failed tests and changed paths there are; a result full of them is given more room.
     """
 
     subject: str = ""

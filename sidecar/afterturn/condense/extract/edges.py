@@ -24,16 +24,21 @@ _EXIT_HINTS = ("exit", "return code", "return_code", "returncode")
 _EXIT_TAG = re.compile(r"^<exit_code>(-?\d{1,10})</exit_code>$", re.MULTILINE)
 _TIMEOUT = re.compile(r"(?:command|process|tool|execution)?[^\n]{0,30}timed out(?: after [\d.]+ ?\w+)?", re.IGNORECASE)
 _DENIED = re.compile(
-    r"(?:tool use was rejected|user (?:doesn't|does not|did not) want|rejected by (?:the )?user|denied by (?:the )?user"
-    r"|user (?:rejected|denied|declined|cancelled|canceled)|(?:request|command|operation) (?:was )?interrupted by (?:the )?user"
+    r"(?:tool use was rejected|user (?:doesn't|does not|did not) want|rejected by (?:the )?user"
+    r"|denied by (?:the )?user"
+    r"|user (?:rejected|denied|declined|cancelled|canceled)|(?:request|command"
+    r"|operation) (?:was )?interrupted by (?:the )?user"
     r"|\[Request interrupted|permission to use \S+ has been denied|requires approval|approval (?:was )?denied"
     r"|haven't granted it yet|command aborted|aborted by (?:the )?user|not allowed by (?:the )?(?:user|policy))",
     re.IGNORECASE,
 )
 # What a tool says about the extent of what it shows. The numbers are what a later call needs.
 _NOTE = re.compile(
-    r"File: [^\s(]+ \(\d+ lines total\)|(?:Showing )?lines \d+ ?(?:-|to) ?\d+ of \d+(?: total)?(?: lines)?|\d+ more lines?(?: in file| above| below)?|total \d+ lines"
-    r"|\d+ lines total|beyond line \d+|offset[=:] ?\d+|response clipped|\b(?:agentId|agent_id|sessionId|session_id): [\w-]{4,60}|(?:saved|written) to:? [/~.][^\s)]+|Found \d+ (?:total )?(?:match|file|result|line|item|entr)\w*(?:\(s\))?|\d+ matches across \d+ files"
+    r"File: [^\s(]+ \(\d+ lines total\)|(?:Showing )?lines \d+ ?(?:-|to) ?\d+ of \d+(?: total)?(?: lines)?"
+    r"|\d+ more lines?(?: in file| above| below)?|total \d+ lines"
+    r"|\d+ lines total|beyond line \d+|offset[=:] ?\d+|response clipped|\b(?:agentId|agent_id|sessionId"
+    r"|session_id): [\w-]{4,60}|(?:saved|written) to:? [/~.][^\s)]+|Found \d+ (?:total )?(?:match|file"
+    r"|result|line|item|entr)\w*(?:\(s\))?|\d+ matches across \d+ files"
     r"|No (?:files|matches|results?) (?:were )?found|first \d+ (?:matches|results|lines|files)|\d+ characters elided"
     r"|Total output lines: \d+|exceeds maximum allowed|results are truncated",
     re.IGNORECASE,

@@ -11,15 +11,50 @@ from afterturn.condense.extract.weights import error_weight, is_total
 
 # In lower case. A word that begins with a line feed is looked for at the start of a line.
 _ERROR_WORDS = (
-    *("error", "fail", "exception", "panic", "fatal", "traceback", "assert", "denied", "not found", "no such", "cannot"),
-    *("can't", "could not", "unable to", "timed out", "killed", "undefined", "unused", "unresolved", "refused", "reject"),
-    *("conflict", "expected", "invalid", "abort", "applied", "not ok", "segmentation", "multiple def"),
+    *(
+        "error",
+        "fail",
+        "exception",
+        "panic",
+        "fatal",
+        "traceback",
+        "assert",
+        "denied",
+        "not found",
+        "no such",
+        "cannot",
+    ),
+    *(
+        "can't",
+        "could not",
+        "unable to",
+        "timed out",
+        "killed",
+        "undefined",
+        "unused",
+        "unresolved",
+        "refused",
+        "reject",
+    ),
+    *("conflict", "expected", "invalid", "abort", "applied", "not ok", "segmentation", "multiple def", "not exist"),
+    *("missing", "mismatch", "unsupported", "unrecognized", "overflow", "corrupt", "not allowed", "not permitted"),
+    *("out of memory", "no rule to", "illegal", "exceeds"),
     *("\u00d7 ", "\u2717", "\u2716", "\u2715", "\u25cf "),
     *("\u9519\u8bef", "\u5931\u8d25", "\u5f02\u5e38", "\u30a8\u30e9\u30fc", "\u5931\u6557", "\uc624\ub958"),
 )
 _TOTAL_WORDS = (
     *("pass", " tests", "tests:", "tests ", "ran ", "test result", "changed", "\nok", "skipped", "found ", "problem"),
-    *("vulnerabilit", "build ", "successfully", "\nadded ", "up to date", "installed", "warning", "# test", "\u2139 test"),
+    *(
+        "vulnerabilit",
+        "build ",
+        "successfully",
+        "\nadded ",
+        "up to date",
+        "installed",
+        "warning",
+        "# test",
+        "\u2139 test",
+    ),
 )
 _MAX_HOT = 600
 

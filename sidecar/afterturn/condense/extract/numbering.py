@@ -1,6 +1,7 @@
 """Line numbers that tools print before the lines of a file."""
 
 import re
+from itertools import pairwise
 
 import msgspec
 
@@ -43,4 +44,4 @@ def split_numbers(lines: list[str]) -> Numbered:
 
 
 def _rising(numbers: list[int]) -> bool:
-    return all(low <= high for low, high in zip(numbers, numbers[1:], strict=False))
+    return all(low <= high for low, high in pairwise(numbers))

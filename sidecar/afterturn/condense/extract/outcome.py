@@ -15,7 +15,9 @@ def outcome_of(call: Call) -> list[str]:
         phrases.append(f"exit code {output.exit_code}")
     elif call.is_error and not phrases:
         phrases.append("error")
-    if output.ending not in ("", "denied") and (call.is_error or output.exit_code not in (None, "0") or output.chars < 400):
+    if output.ending not in ("", "denied") and (
+        call.is_error or output.exit_code not in (None, "0") or output.chars < 400
+    ):
         phrases.append(output.ending)
     phrases.extend(output.notes)
     return phrases

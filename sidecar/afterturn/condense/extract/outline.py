@@ -13,21 +13,95 @@ _NO_START = frozenset("})]>/;,|-+=?!%^<")
 
 # Words before the word that says what is being defined.
 _MODIFIERS = (
-    r"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|override|virtual|inline|extern|unsafe"
+    r"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|override|virtual"
+    r"|inline|extern|unsafe"
     r"|pub(?:\([a-z]{1,9}\))?|open|sealed|data|readonly|declare|partial|typedef|constexpr|suspend|const)\s+){0,5}"
 )
 _KEYWORDS = frozenset(
-    "def defp defmodule defmacro defstruct class function func fn interface type struct enum union trait impl mod module namespace"
-    " package object protocol extension record macro_rules! describe it test context typedef resource identity sub procedure"
-    " async export default public private protected internal static abstract final override virtual inline extern unsafe pub"
-    " pub(crate) pub(super) open sealed data readonly declare partial constexpr suspend template #define message service rpc"
-    " const let var val define create CREATE alter ALTER".split()
+    [
+        "def",
+        "defp",
+        "defmodule",
+        "defmacro",
+        "defstruct",
+        "class",
+        "function",
+        "func",
+        "fn",
+        "interface",
+        "type",
+        "struct",
+        "enum",
+        "union",
+        "trait",
+        "impl",
+        "mod",
+        "module",
+        "namespace",
+        "package",
+        "object",
+        "protocol",
+        "extension",
+        "record",
+        "macro_rules!",
+        "describe",
+        "it",
+        "test",
+        "context",
+        "typedef",
+        "resource",
+        "identity",
+        "sub",
+        "procedure",
+        "async",
+        "export",
+        "default",
+        "public",
+        "private",
+        "protected",
+        "internal",
+        "static",
+        "abstract",
+        "final",
+        "override",
+        "virtual",
+        "inline",
+        "extern",
+        "unsafe",
+        "pub",
+        "pub(crate)",
+        "pub(super)",
+        "open",
+        "sealed",
+        "data",
+        "readonly",
+        "declare",
+        "partial",
+        "constexpr",
+        "suspend",
+        "template",
+        "#define",
+        "message",
+        "service",
+        "rpc",
+        "const",
+        "let",
+        "var",
+        "val",
+        "define",
+        "create",
+        "CREATE",
+        "alter",
+        "ALTER",
+    ]
 )
 _DEFINITION = re.compile(
-    _MODIFIERS
-    + r"(def|defp|defmodule|defmacro|class|function\*?|func|fn|interface|type|struct|enum|union|trait|impl|mod|module|namespace"
-    r"|package|object|protocol|extension|record|macro_rules!|describe|it|test|context|resource|identity|sub|procedure|message"
-    r"|service|rpc|#define|let|var|val|const|(?i:create (?:or replace )?(?:table|view|index|function|procedure|trigger)"
+    _MODIFIERS + r"(def|defp|defmodule|defmacro|class|function\*?|func|fn|interface|type|struct|enum|union|trait|impl"
+    r"|mod|module|namespace"
+    r"|package|object|protocol|extension|record|macro_rules!|describe|it|test|context|resource|identity"
+    r"|sub|procedure|message"
+    r"|service|rpc|#define|let|var|val|const|(?i:create (?:or replace )?(?:table|view|index|function"
+    r"|procedure|trigger)"
     r"(?: if not exists)?))\b\s*[*(]?\s*"
     r"(?:\([^)]{0,60}\)\s*)?(?:<[^>]{0,40}>\s*)?([\"'`][^\"'`]{1,100}|[@:]?[A-Za-z_$][\w$.:]*[?!]?)"
 )
@@ -37,17 +111,64 @@ _VARIABLES = frozenset(("let", "var", "val", "const"))
 _TESTS = frozenset(("describe", "it", "test", "context"))
 # A name and an open parenthesis at the left edge, or a method with its body opened on the same line.
 _C_FUNCTION = re.compile(r"[A-Za-z_][\w\s*&:<>,~]{0,120}?[\s*&:~]([A-Za-z_]\w*)\s*\(")
-_METHOD = re.compile(r"(?:(?:public|private|protected|static|async|get|set|override|readonly|\*)\s+){0,3}\*?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]{0,40}>)?\(")
+_METHOD = re.compile(
+    r"(?:(?:public|private|protected|static|async|get|set|override|readonly"
+    r"|\*)\s+){0,3}\*?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]{0,40}>)?\("
+)
 _FIELD = re.compile(r"(?:(?:public|private|protected|static|readonly|export)\s+){0,3}([A-Za-z_$][\w$]*)\??\s*[:=]")
 _IMPORT = re.compile(
-    r"(?:import|from|use|require|alias|#\s*include|include|using|source|extern crate|@import|load)\b[^\"'<\n]{0,200}[\"'<]([^\"'>\n]{1,160})[\"'>]"
+    r"(?:import|from|use|require|alias|#\s*include|include|using|source|extern crate|@import"
+    r"|load)\b[^\"'<\n]{0,200}[\"'<]([^\"'>\n]{1,160})[\"'>]"
     r"|(?:\}\s*)?from\s+[\"']([^\"'\n]{1,160})[\"']|.{0,120}\brequire\(\s*[\"']([^\"'\n]{1,160})[\"']"
     r"|(?:from|import|use|alias|using|package)\s+([A-Za-z_][\w.:]*(?:::\{|\.\{)?)"
 )
-_IMPORT_WORDS = frozenset("import from use require alias #include include using } const var package @import extern".split())
-_ACCESS = frozenset("public private protected static async override".split())
-_NOT_IMPORTS = frozenset("namespace static strict the a it this type std".split())
-_NOT_METHODS = frozenset("if for while switch catch return function with else elif do await super case when match new throw async sizeof defined __attribute__ __declspec".split())
+_IMPORT_WORDS = frozenset(
+    [
+        "import",
+        "from",
+        "use",
+        "require",
+        "alias",
+        "#include",
+        "include",
+        "using",
+        "}",
+        "const",
+        "var",
+        "package",
+        "@import",
+        "extern",
+    ]
+)
+_ACCESS = frozenset(["public", "private", "protected", "static", "async", "override"])
+_NOT_IMPORTS = frozenset(["namespace", "static", "strict", "the", "a", "it", "this", "type", "std"])
+_NOT_METHODS = frozenset(
+    [
+        "if",
+        "for",
+        "while",
+        "switch",
+        "catch",
+        "return",
+        "function",
+        "with",
+        "else",
+        "elif",
+        "do",
+        "await",
+        "super",
+        "case",
+        "when",
+        "match",
+        "new",
+        "throw",
+        "async",
+        "sizeof",
+        "defined",
+        "__attribute__",
+        "__declspec",
+    ]
+)
 _HEADING = re.compile(r"#{1,6}\s+(\S.{0,120})")
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w.-]{1,60})[\"']?\s*[:=]")
 
@@ -112,7 +233,7 @@ def _read_function(outline: Outline, number: str, text: str, word: str, indent: 
     """A function without a keyword before it: at the left edge as in C, or a method whose body opens on its line."""
     if indent == 0 and text.endswith((";", ")", "{", ",", "(")):
         match = _C_FUNCTION.match(text)
-    elif text.endswith("{") and not text.endswith(("({", "=> {", ", {")) or text.endswith("(") and word in _ACCESS:
+    elif (text.endswith("{") and not text.endswith(("({", "=> {", ", {"))) or (text.endswith("(") and word in _ACCESS):
         match = _METHOD.match(text)
     else:
         return

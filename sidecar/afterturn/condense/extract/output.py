@@ -26,13 +26,19 @@ _BODIES = (
     ("<stdout>", "</stdout>"),
 )
 _WRAP_LINE = re.compile(
-    r"</?(?:output|output_head|output_tail|file|content|file_content|stdout|stderr|tool_use_error|returncode|warning|type|path"
+    r"</?(?:output|output_head|output_tail|file|content|file_content|stdout|stderr|tool_use_error"
+    r"|returncode|warning|type|path"
     r"|error|result|results|retrieval_status|task_id|task_type|status|exit_code|elided_chars|bash_metadata|usage)>"
-    r"|\[?(?:Showing )?lines \d+-\d+ of \d+|\[\d+ more lines|\((?:\d+ more lines|File has more|End of file|Results are trunc|Open file:|Current directory:"
-    r"|no output\))|\[(?:File: |The command completed|Command finished|Current working|Python interpreter|Truncated at)"
-    r"|(?:Chunk ID|Wall time|Original token count|Total output lines|Process Group PGID|Background PIDs|Signal|Exit Code|Error"
-    r"|Directory): |Exit code:? \d|Command exited with|Process exited with|Here's the result of running|--- FILE CONTENT"
-    r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+|Found \d+ (?:match|file|result)|No (?:files|matches)(?: were)? found"
+    r"|\[?(?:Showing )?lines \d+-\d+ of \d+|\[\d+ more lines|\((?:\d+ more lines|File has more|End of file"
+    r"|Results are trunc|Open file:|Current directory:"
+    r"|no output\))|\[(?:File: |The command completed|Command finished|Current working|Python interpreter"
+    r"|Truncated at)"
+    r"|(?:Chunk ID|Wall time|Original token count|Total output lines|Process Group PGID|Background PIDs"
+    r"|Signal|Exit Code|Error"
+    r"|Directory): |Exit code:? \d|Command exited with|Process exited with|Here's the result of running"
+    r"|--- FILE CONTENT"
+    r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+"
+    r"|Found \d+ (?:match|file|result)|No (?:files|matches)(?: were)? found"
 )
 
 
@@ -84,12 +90,11 @@ def _unwrap_rows(text: str) -> str:
     parts: list[str] = []
     for row in rows:
         full = len(row) == width and not row[-1].isspace() and len(parts) < _MAX_JOINED
-        if parts:
-            row = row.partition(" ")[2]
+        text = row.partition(" ")[2] if parts else row
         if full:
-            parts += (row.rpartition(" ")[0], ELLIPSIS)
+            parts += (text.rpartition(" ")[0], ELLIPSIS)
         else:
-            lines.append(" ".join([*parts, row.rstrip()]))
+            lines.append(" ".join([*parts, text.rstrip()]))
             parts = []
     return "\n".join([*lines, " ".join(parts)])
 

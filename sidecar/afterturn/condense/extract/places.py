@@ -1,16 +1,50 @@
 """`file:line` locations in an output, by file, in the spelling of the output."""
 
 import re
+from itertools import islice
 
 # The position part is looked for first, since it is rare and cheap to find; the path is read back from it.
 _POSITION = re.compile(r"(:|\()(\d{1,7})(?:[:,]\d{1,5})?(\)?)")
 _PATH_BACKWARDS = re.compile(r"[\w./\\@+~-]+")
-_PY_FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
+# `File "a.py", line 3`, `a.sh: line 3`, `in a.php on line 3`, `at a.pl line 3`: the path stands before the match.
+_NAMED_LINE = re.compile(r"[\"']?(?:,|:| on| at)? line (\d{1,7})")
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
-_CODE_SUFFIX = frozenset("ts tsx js jsx mjs cs vb fs c cc cpp cxx h hpp py java kt go rs rb php swift scala pas vue".split())
-_VENDORED = re.compile(r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include|bin)/|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/")
+_CODE_SUFFIX = frozenset(
+    [
+        "ts",
+        "tsx",
+        "js",
+        "jsx",
+        "mjs",
+        "cs",
+        "vb",
+        "fs",
+        "c",
+        "cc",
+        "cpp",
+        "cxx",
+        "h",
+        "hpp",
+        "py",
+        "java",
+        "kt",
+        "go",
+        "rs",
+        "rb",
+        "php",
+        "swift",
+        "scala",
+        "pas",
+        "vue",
+    ]
+)
+_VENDORED = re.compile(
+    r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include|bin)/"
+    r"|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/"
+)
 _MAX_PLACES = 400
+_MAX_LOOKED_AT = 20_000
 
 
 class Place:
@@ -45,7 +79,12 @@ def spans(numbers: list[str]) -> list[str]:
     at = 0
     while at < len(numbers):
         end = at
-        while end + 1 < len(numbers) and numbers[end + 1].isdigit() and numbers[end].isdigit() and int(numbers[end + 1]) == int(numbers[end]) + 1:
+        while (
+            end + 1 < len(numbers)
+            and numbers[end + 1].isdigit()
+            and numbers[end].isdigit()
+            and int(numbers[end + 1]) == int(numbers[end]) + 1
+        ):
             end += 1
         if end - at >= 3:
             written.append(f"{numbers[at]}-{numbers[end]}")
@@ -59,13 +98,13 @@ def spans(numbers: list[str]) -> list[str]:
 def places_in(text: str) -> dict[str, Place]:
     """Locations in `text` by path, in order of appearance."""
     places: dict[str, Place] = {}
-    if 'File "' in text:
-        for path, number in _PY_FRAME.findall(text):
-            places.setdefault(path, Place(path)).lines.setdefault(number)
-            if len(places) > _MAX_PLACES:
-                break
+    if " line " in text:
+        for match in islice(_NAMED_LINE.finditer(text), _MAX_LOOKED_AT):
+            path = _path_before(text, match.start())
+            if path is not None and len(places) < _MAX_PLACES:
+                places.setdefault(path, Place(path)).lines.setdefault(match[1])
     found = 0
-    for match in _POSITION.finditer(text):
+    for match in islice(_POSITION.finditer(text), _MAX_LOOKED_AT):
         if (match[1] == "(") != (match[3] == ")"):
             continue
         path = _path_before(text, match.start())

@@ -10,15 +10,21 @@ from afterturn.condense.extract.places import is_vendored, places_in
 
 # One test's failure, in the spelling of its runner.
 _FAILED_TEST = re.compile(
-    r"^((?:FAILED|ERROR) \S+(?:::\S+)+)|^((?:FAIL|ERROR): (?:\S+ \([\w.]+\)|\S+))|^\s*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED"
-    r"|^\s*(?:[\u00d7\u2717\u2716\u2715]|\u25cf) (\S.{2,160}?)(?: \(?\d+ ?ms\)?)?$|^not ok \d+ -? ?(\S.{0,160})|^(\S+) [EF]$|^ {1,4}\d+\) (test \S.{0,160}|\S.{4,160})$"
-    r"|^(\w[\w.]* \([\w.]+\)) \.\.\. (?:FAIL|ERROR)|^\[ +FAILED +\] (\S+)|^\s*FAIL\s{1,4}(\S+)|^_{3,} (\S.{0,120}?) _{3,}$|^(?:\s*\d+/\d+ )?Test +#\d+: (\S+) \.*\*+Failed"
+    r"^((?:FAILED|ERROR) \S+(?:::\S+)+)|^((?:FAIL|ERROR): (?:\S+ \([\w.]+\)|\S+))|^\s*--- FAIL: (\S+)"
+    r"|^test (\S+) \.\.\. FAILED"
+    r"|^\s*(?:[\u00d7\u2717\u2716\u2715]|\u25cf) (\S.{2,160}?)(?: \(?\d+ ?ms\)?)?$"
+    r"|^not ok \d+ -? ?(\S.{0,160})|^(\S+) [EF]$|^ {1,4}\d+\) (test \S.{0,160}|\S.{4,160})$"
+    r"|^(\w[\w.]* \([\w.]+\)) \.\.\. (?:FAIL|ERROR)|^\[ +FAILED +\] (\S+)|^\s*FAIL\s{1,4}(\S+)"
+    r"|^_{3,} (\S.{0,120}?) _{3,}$|^(?:\s*\d+/\d+ )?Test +#\d+: (\S+) \.*\*+Failed"
 )
 _FAIL_WORDS = (" f\n", " e\n", "\n___")
-_TESTS = re.compile(r"test|passed|passing|failing|examples?|specs?\b|suites?|FAILED|^(?:ok|FAIL)\s|BUILD|# (?:pass|fail)", re.IGNORECASE)
+_TESTS = re.compile(
+    r"test|passed|passing|failing|examples?|specs?\b|suites?|FAILED|^(?:ok|FAIL)\s|BUILD|# (?:pass|fail)", re.IGNORECASE
+)
 _CHANGED = re.compile(
-    r"\n(?:Applied edit to|(?:Successfully )?(?:[Cc]reated|[Uu]pdated|[Dd]eleted|[Ww]rote|[Mm]odified|[Rr]emoved|[Mm]oved|[Rr]enamed|reformatted|rewrote)"
-    r"(?: (?:file|to))?:?) ([\w@~+./-]*[/.][\w@~+./-]*\w)"
+    r"\n(?:Applied edit to|(?:Successfully )?(?:[Cc]reated|[Uu]pdated|[Dd]eleted|[Ww]rote|[Mm]odified"
+    r"|[Rr]emoved|[Mm]oved|[Rr]enamed|reformatted|rewrote)"
+    r"(?: (?:file|to))?:?) (\S{1,300})"
 )
 _MAX_TOTALS = 8
 
@@ -65,7 +71,9 @@ def problem_places(lines: Lines) -> list[str]:
     To the lines of errors belong the innermost frames of tracebacks, even in installed files.
     """
     raised = exception_lines(lines)
-    frames = [lines.all[at] for end in sorted(raised) for at in range(max(0, end - 4), end) if 'File "' in lines.all[at]]
+    frames = [
+        lines.all[at] for end in sorted(raised) for at in range(max(0, end - 4), end) if 'File "' in lines.all[at]
+    ]
     hot = [lines.all[index] for index, weight in lines.errors if weight >= 2]
     near = places_in("\n".join([*hot[:1], *hot[-1:], *hot, *frames]))
     for path, place in places_in("\n".join(lines.all)).items():
@@ -86,7 +94,8 @@ def add_problems(lines: Lines, digest: Digest) -> None:
     errors = error_lines(lines, [*failed, *sums])
     plain_ones = [message.written() for message in errors if message.weight > 1]
     digest.problems += sum(message.variants for message in errors if message.weight > 1) + len(failed) // 4
-    changed = _CHANGED.findall("\n" + "\n".join(lines.all))
+    named = (path.strip("\"'`.,:") for path in _CHANGED.findall("\n" + "\n".join(lines.all)))
+    changed = [path for path in named if "/" in path or "." in path]
     groups = [
         Group("totals", sums, " | ", share=50),
         Group("errors", plain_ones, " | ", share=50, cut=True),

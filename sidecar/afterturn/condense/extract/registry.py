@@ -17,7 +17,7 @@ Extractor = Callable[[Call, frozenset[str]], Digest]
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """`kind`: module of `kinds` whose `extract` reads the call. `names`: exact bare tool names. `parts`: pieces of one."""
+    """`kind`: module of `kinds` whose `extract` reads the call. `names`: exact bare names. `parts`: pieces of names."""
 
     kind: str
     names: frozenset[str] = frozenset()
@@ -29,38 +29,83 @@ def _names(words: str) -> frozenset[str]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("plans", _names("todowrite todoread todo_write todo_read update_plan plan write_todos manage_todo_list exitplanmode"
-                         " enterplanmode exit_plan_mode think taskcreate taskupdate tasklist taskget update_todo_list"
-                         " set_plan plan_mode_respond taskstop killshell kill_shell")),
-    Rule("agents", _names("task agent spawn_agent delegate delegate_task dispatch_agent subagent sub_agent call_agent new_task"
-                          " run_agent wait_agent handoff skill askuserquestion ask_user ask_followup_question askuser"
-                          " question ask_user_question oracle")),
-    Rule("edits", _names("edit multiedit multi_edit write write_file create create_file apply_patch patch replace insert"
-                         " str_replace str_replace_based_edit_tool search_replace edit_file write_to_file replace_in_file"
-                         " notebookedit notebook_edit delete_file insert_edit_into_file applypatch multi_edit_file"
-                         " apply_diff insert_content edit_notebook append rename_file move_file edit_block writefile")),
-    Rule("search", _names("grep search rg ripgrep search_file_content codebase_search search_dir search_file grep_search"
-                          " search_files find_in_files text_search search_code greptool file_grep semantic_search"
-                          " find_string search_for_pattern find_symbol find_referencing_symbols")),
-    Rule("listing", _names("glob ls list list_directory list_dir find_file find file_search list_files tree globtool"
-                           " find_files find_path directory_tree list_allowed_directories file_glob_search")),
-    Rule("web", _names("webfetch web_fetch websearch web_search fetch fetch_url browse browser browser_action open_url"
-                       " google_web_search read_url url_fetch navigate screenshot get_page http_request fetch_webpage"
-                       " read_web_page search_web fetch_content"), ("browser", "playwright", "puppeteer")),
-    Rule("reads", _names("read read_file view open cat fs_read open_file readfile goto scroll_down scroll_up notebookread"
-                         " notebook_read read_many_files view_file get_file_contents read_text_file read_notebook"
-                         " readmediafile read_files view_image get_file file_read")),
-    Rule("shell", _names("bash shell exec exec_command local_shell local_shell_call run_shell_command execute_bash terminal"
-                         " run_terminal_cmd execute_command powershell cmd run ipython execute_ipython_cell python"
-                         " write_stdin bashoutput bash_output taskoutput task_output execute_python run_command sh zsh"
-                         " process run_in_terminal get_terminal_output repl execute console aider run_ipython"
-                         " repo_browser container_exec run_tests execute_code")),
+    Rule(
+        "plans",
+        _names(
+            "todowrite todoread todo_write todo_read update_plan plan write_todos manage_todo_list exitplanmode"
+            " enterplanmode exit_plan_mode think taskcreate taskupdate tasklist taskget update_todo_list"
+            " set_plan plan_mode_respond taskstop killshell kill_shell"
+        ),
+    ),
+    Rule(
+        "agents",
+        _names(
+            "task agent spawn_agent delegate delegate_task dispatch_agent subagent sub_agent call_agent new_task"
+            " run_agent wait_agent handoff skill askuserquestion ask_user ask_followup_question askuser"
+            " question ask_user_question oracle"
+        ),
+    ),
+    Rule(
+        "edits",
+        _names(
+            "edit multiedit multi_edit write write_file create create_file apply_patch patch replace insert"
+            " str_replace search_replace edit_file write_to_file replace_in_file"
+            " notebookedit notebook_edit delete_file insert_edit_into_file applypatch multi_edit_file"
+            " apply_diff insert_content edit_notebook append rename_file move_file edit_block writefile"
+        ),
+    ),
+    Rule(
+        "search",
+        _names(
+            "grep search rg ripgrep search_file_content codebase_search search_dir search_file grep_search"
+            " search_files find_in_files text_search search_code greptool file_grep semantic_search"
+            " find_string search_for_pattern find_symbol find_referencing_symbols"
+        ),
+    ),
+    Rule(
+        "listing",
+        _names(
+            "glob ls list list_directory list_dir find_file find file_search list_files tree globtool"
+            " find_files find_path directory_tree list_allowed_directories file_glob_search"
+        ),
+    ),
+    Rule(
+        "web",
+        _names(
+            "webfetch web_fetch websearch web_search fetch fetch_url browse browser browser_action open_url"
+            " google_web_search read_url url_fetch navigate screenshot get_page http_request fetch_webpage"
+            " read_web_page search_web fetch_content"
+        ),
+        ("browser", "playwright", "puppeteer"),
+    ),
+    Rule(
+        "reads",
+        _names(
+            "read read_file view open cat fs_read open_file readfile goto scroll_down scroll_up notebookread"
+            " notebook_read read_many_files view_file get_file_contents read_text_file read_notebook"
+            " readmediafile read_files view_image get_file file_read"
+        ),
+    ),
+    Rule(
+        "shell",
+        _names(
+            "bash shell exec exec_command local_shell local_shell_call run_shell_command execute_bash terminal"
+            " run_terminal_cmd execute_command powershell cmd run ipython execute_ipython_cell python"
+            " write_stdin bashoutput bash_output taskoutput task_output execute_python run_command sh zsh"
+            " process run_in_terminal get_terminal_output repl execute console aider run_ipython"
+            " repo_browser container_exec run_tests execute_code"
+        ),
+    ),
 )
+
+
+# Tools that show files as well as change them.
+_EDITORS = _names("str_replace_editor str_replace_based_edit_tool str_replace_based_edit file_editor editor")
 
 
 def kind_of(call: Call) -> str:
     """The kind of a call: by its name, else by its arguments, else "plain" (the shape of the output decides)."""
-    if call.name in ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "str_replace_based_edit", "editor"):
+    if call.name in _EDITORS:
         return _editor_kind(call)
     for rule in RULES:
         if call.name in rule.names or any(part in call.name for part in rule.parts):

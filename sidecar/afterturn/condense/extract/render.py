@@ -18,9 +18,9 @@ _BIG = 3200
 _LEAST = 4
 _SUBJECT_CHARS = 150
 _LONGEST_PATH = 240
+# What is longer is cut in any case.
+_LONGEST_PIECE = 4000
 _MARK = re.compile(r"[\"`']")
-
-
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -71,13 +71,19 @@ def render(call: Call, digest: Digest) -> list[str]:
 
 def _first_line(call: Call, digest: Digest, total: int) -> str:
     line = f"- {call.tool}"
-    subject = _whole_words(plain(digest.subject).removeprefix(call.tool + " "), min(max(total * 2 // 5, 50), _SUBJECT_CHARS))
+    subject = _whole_words(
+        plain(digest.subject).removeprefix(call.tool + " "), min(max(total * 2 // 5, 50), _SUBJECT_CHARS)
+    )
     if subject:
         line += " " + subject
     separator = " -> "
     for phrase in digest.outcome:
         text = plain(phrase)
-        if text and len(text) <= _LONGEST_PATH and (separator == " -> " or len(line) + len(text) <= max(total, len(line) + 30)):
+        if (
+            text
+            and len(text) <= _LONGEST_PATH
+            and (separator == " -> " or len(line) + len(text) <= max(total, len(line) + 30))
+        ):
             line += separator + text
             separator = "; "
     return line
@@ -112,9 +118,9 @@ class _Page:
         chosen: list[tuple[int, str]] = []
         seen: set[str] = set()
         misses = 0
-        pieces = group.pieces if isinstance(group.pieces, list) else group.pieces()
+        pieces = group.pieces() if callable(group.pieces) else group.pieces
         for at, piece in enumerate(pieces):
-            text = _balanced(plain(piece))
+            text = _balanced(plain(piece[:_LONGEST_PIECE]))
             if not text or text in seen or self._has(text):
                 continue
             seen.add(text)
@@ -138,7 +144,7 @@ class _Page:
 
 
 def _whole_words(text: str, limit: int) -> str:
-    """`text` cut after a word, so that no path or number is left in part; a first word too long is kept if it may be."""
+    """`text` cut after a word, so that no path or number is left in part; a first word that is too long is kept."""
     if len(text) <= limit:
         return _balanced(text)
     end = text.rfind(" ", 0, limit)
@@ -170,6 +176,7 @@ def _balanced(text: str) -> str:
             if close > 0:
                 drop.append(close)
         end = max(close, at) + 1
-    for at in reversed(drop):
-        text = text[:at] + text[at + 1 :]
-    return text
+    if not drop:
+        return text
+    dropped = set(drop)
+    return "".join(char for at, char in enumerate(text) if at not in dropped)

@@ -11,34 +11,52 @@ from afterturn.text import ELLIPSIS, cut_words, one_line
 
 # Opening a label needs two brackets and a number; with one bracket less it is no label any more, and none can arise
 # again, since a run of brackets is cut to one.
-_LABEL = re.compile(r"\[{2,}(?=\s*\d+\s*:)")
+_LABEL = re.compile(r"(?<!\[)\[{2,}(?=\s?\d+\s?:)")
 # Three backticks are a fence; a backticked t12 or b3 is a ref.
 _FENCE = re.compile(r"`{3,}")
 _REF = re.compile(r"`([tb]\d+)`", re.IGNORECASE)
 # Tags that harnesses, chat templates and models give a meaning to.
 _TAG = re.compile(
-    r"<(?=/?(?:think|thinking|system|system-reminder|user|assistant|human|tool|tool_call|tool_use|tool_result|function"
+    r"<(?=/?(?:think|thinking|system|system-reminder|user|assistant|human|tool|tool_call|tool_use"
+    r"|tool_result|function"
     r"|function_calls|invoke|parameter|antml|im_start|im_end|output|result|instructions?)\b|\|)",
     re.IGNORECASE,
 )
 # A line that speaks to its reader: shouted or polite, with or without an attention word before it.
 _ORDER = re.compile(
-    r"(?:[^\w]*(?:critical|important|reminder|attention|warning|note|notice|system|instructions?|urgent|todo|tip|hint)"
+    r"(?:[^\w]*(?:critical|important|reminder|attention|warning|note|notice|system|instructions?|urgent"
+    r"|todo|tip|hint)"
     r"(?: \w+)?\s*[:!-]+\s*)?"
-    r"(?:please\s+|now\s+|you\s+(?:must|should|are|need|can|may|have|will|shall)\b|always\s+|never\s+|do\s+not\s+|do\s+\*|don'?t\s+"
+    r"(?:please\s+|now\s+|you\s+(?:must|should|are|need|can|may|have|will|shall)\b|always\s+|never\s+"
+    r"|do\s+not\s+|do\s+\*|don'?t\s+"
     r"|ignore\s+(?:all|any|the|previous|your)\b|disregard\s|forget\s+(?:all|any|the|previous|your|everything)\b"
     r"|respond\s+(?:with|only|in)\b|reply\s+(?:with|only|in)\b|answer\s+(?:with|only|in)\b|output\s+only\b"
-    r"|call\s+(?:the|no|this)\b|stop\s+(?:what|and|now|here)\b|make\s+sure\b|remember\s+(?:to|that)\b|use\s+the\s+\w+\s+tool"
-    r"|run\s+the\s+following|execute\s+the\s+following|follow\s+(?:these|the)\b|act\s+as\b|pretend\s|from\s+now\s+on\b"
-    r"|must\s+(?:not|be|use|call|respond)\b|wait\s+for\s+the\s+user|try\s+again\b|refer\s+to\b|proceed\s+(?:with|to)\b)"
+    r"|call\s+(?:the|no|this)\b|stop\s+(?:what|and|now|here)\b|make\s+sure\b|remember\s+(?:to|that)\b"
+    r"|use\s+the\s+\w+\s+tool"
+    r"|run\s+the\s+following|execute\s+the\s+following|follow\s+(?:these|the)\b|act\s+as\b|pretend\s"
+    r"|from\s+now\s+on\b"
+    r"|must\s+(?:not|be|use|call|respond)\b|wait\s+for\s+the\s+user|try\s+again\b|refer\s+to\b"
+    r"|proceed\s+(?:with|to)\b)"
 )
 _ORDER_INSIDE = re.compile(
-    r"\byou (?:must|should(?: not)?|are now|need to|have to)\b|\bdo not (?:call|use|answer|respond|tell|mention|reveal)\b"
+    r"\byou (?:must|should(?: not)?|are now|need to|have to)\b|\bdo not (?:call|use|answer|respond|tell"
+    r"|mention|reveal)\b"
     r"|\b(?:previous|prior|above|all) instructions\b|\brespond with\b|\bas an ai\b"
 )
 _ORDER_WORDS = ("you ", "do not ", " instructions", "respond with", "as an ai")
 # 你必须 / 请勿 / 不要 / 忽略 (you must, do not, ignore) and their Japanese and Korean like.
-_ORDER_CJK = ("你必须", "您必须", "请勿", "请不要", "忽略之前", "忽略以上", "してください", "しないでください", "하지 마", "하세요")
+_ORDER_CJK = (
+    "你必须",
+    "您必须",
+    "请勿",
+    "请不要",
+    "忽略之前",
+    "忽略以上",
+    "してください",
+    "しないでください",
+    "하지 마",
+    "하세요",
+)
 
 
 def plain(text: str) -> str:

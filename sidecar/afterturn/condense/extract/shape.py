@@ -8,18 +8,98 @@ _HIT = re.compile(r"[\w./\\@+~-]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
 _MARKDOWN = re.compile(r"^#{1,4} \S", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*\u2022]|\d+\.) .*`")
 _CODE = re.compile(
-    r"(?:import|from|export|def|class|function|fn|pub|use|package|public|private|static|const|let|var|#include|#define|struct|return"
+    r"(?:import|from|export|def|class|function|fn|pub|use|package|public|private|static|const|let|var"
+    r"|#include|#define|struct|return"
     r"|defmodule|namespace|@\w+|if \(|for \(|\}|\{|//|/\*|#(?:if|end|else))"
 )
 
 
-_PROSE = frozenset("md markdown mdx rst txt adoc text".split())
+_PROSE = frozenset(["md", "markdown", "mdx", "rst", "txt", "adoc", "text"])
+_LOGS = frozenset(("log", "out", "err"))
 _PAGES = frozenset(("html", "htm", "xhtml"))
 _SOURCE = frozenset(
-    "py pyi ts tsx js jsx mjs cjs go rs c h cc cpp cxx hpp hh java kt kts scala rb php swift cs fs ex exs erl hrl clj lua pl pm sh"
-    " bash zsh fish ps1 sql proto graphql vue svelte css scss sass less toml ini cfg conf yaml yml gradle cmake mk dart zig nim"
-    " hs ml mli r jl m mm pony vim el tf nix heex eex".split()
+    [
+        "py",
+        "pyi",
+        "ts",
+        "tsx",
+        "js",
+        "jsx",
+        "mjs",
+        "cjs",
+        "go",
+        "rs",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "cxx",
+        "hpp",
+        "hh",
+        "java",
+        "kt",
+        "kts",
+        "scala",
+        "rb",
+        "php",
+        "swift",
+        "cs",
+        "fs",
+        "ex",
+        "exs",
+        "erl",
+        "hrl",
+        "clj",
+        "lua",
+        "pl",
+        "pm",
+        "sh",
+        "bash",
+        "zsh",
+        "fish",
+        "ps1",
+        "sql",
+        "proto",
+        "graphql",
+        "vue",
+        "svelte",
+        "css",
+        "scss",
+        "sass",
+        "less",
+        "toml",
+        "ini",
+        "cfg",
+        "conf",
+        "yaml",
+        "yml",
+        "gradle",
+        "cmake",
+        "mk",
+        "dart",
+        "zig",
+        "nim",
+        "hs",
+        "ml",
+        "mli",
+        "r",
+        "jl",
+        "m",
+        "mm",
+        "pony",
+        "vim",
+        "el",
+        "tf",
+        "nix",
+        "heex",
+        "eex",
+    ]
 )
+
+
+def is_log(path: str) -> bool:
+    """Whether a file holds what some run printed."""
+    return path.rstrip().rpartition(".")[2].lower() in _LOGS
 
 
 def shape_of_file(path: str, text: str) -> str:
@@ -29,6 +109,8 @@ def shape_of_file(path: str, text: str) -> str:
         return "code"
     if suffix in _PROSE:
         return "markdown"
+    if suffix in _LOGS:
+        return "plain"
     if suffix in _PAGES:
         return "html"
     if suffix in ("csv", "tsv"):

@@ -5,9 +5,14 @@ import re
 # Strong words for something gone wrong, in lower case. No assertion stands before them, so that the search can skip to
 # their first letters; what may stand beside them is checked after.
 _ERROR = re.compile(
-    r"errors?|fatal|panic|exception|traceback|failures?|failed|fails|fail|denied|refused|rejected|conflict|cannot|could not"
-    r"|can't|unable to|timed out|killed|aborted|segmentation fault|core dumped|not found|no such file|undefined (?:reference|symbol"
-    r"|name|variable)|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition|not been applied|not applied"
+    r"errors?|fatal|panic|exception|traceback|failures?|failed|fails|fail|denied|refused|rejected|conflict"
+    r"|cannot|could not"
+    r"|can't|unable to|timed out|killed|aborted|segmentation fault|core dumped|not found|no such file"
+    r"|undefined (?:reference|symbol"
+    r"|name|variable)|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition"
+    r"|not been applied|not applied"
+    r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt|not allowed"
+    r"|not permitted|out of memory|no rule to make|exceeds"
     r"|not ok|\u00d7 |\u9519\u8bef|\u5931\u8d25|\u5f02\u5e38|\u30a8\u30e9\u30fc|\u5931\u6557|\uc624\ub958"
 )
 # A part of a name or a path, not the word.
@@ -15,45 +20,73 @@ _BESIDE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_/-")
 _FAIL_MARKS = ("\u00d7", "\u2717", "\u2716", "\u2715", "\u25cf")
 _NAMED = re.compile(r"(?:Error|Exception)\b|FAIL\b")
 _SHOUTED_START = re.compile(
-    r"E\s{2,}\S|\[?(?:ERROR|FATAL|CRITICAL|SEVERE|FAILED|FAIL|PANIC|CONFLICT)\b|(?:npm )?(?:error|fatal|panic)\b|Traceback|\S+Error\b"
+    r"E\s{2,}\S|\[?(?:ERROR|FATAL|CRITICAL|SEVERE|FAILED|FAIL|PANIC|CONFLICT)\b|(?:npm )?(?:error|fatal"
+    r"|panic)\b|Traceback|\S+Error\b"
     r"|--- FAIL|not ok\b|[\u00d7\u2717\u2716\u2715\u25cf]"
 )
-_SHOUTED = re.compile(r"error(?:\[\w+\])?:|error [A-Z]{1,5}\d+|[A-Za-z](?:Error|Exception)\b|panicked at\b|FAIL(?:ED)?\b")
+_SHOUTED = re.compile(
+    r"error(?:\[\w+\])?:|error [A-Z]{1,5}\d+|[A-Za-z](?:Error|Exception)\b|panicked at\b|FAIL(?:ED)?\b"
+)
 _SHOUTED_PHRASES = (
-    *("No such file or directory", "Permission denied", "AddressSanitizer", "undefined reference", "Segmentation fault"),
+    *(
+        "No such file or directory",
+        "Permission denied",
+        "AddressSanitizer",
+        "undefined reference",
+        "Segmentation fault",
+    ),
     *("core dumped", "command not found"),
 )
 # Nothing went wrong: the word stands with a zero or a "no".
 _NONE_WRONG = re.compile(
-    r"(?:0|no|zero|without)\s+(?:\w+\s+){0,2}(?:errors?|failures?|failed|exceptions?|problems?|warnings?|conflicts?|issues?)\b"
-    r"|(?:errors?|failures?|failed|exceptions?|skipped)\s*[:=]\s*0\b|\(0 failed\)|--no-fail|fail-?fast|error-?prone|on-?error"
+    r"(?:0|no|zero|without)\s+(?:\w+\s+){0,2}(?:errors?|failures?|failed|exceptions?|problems?|warnings?"
+    r"|conflicts?|issues?)\b"
+    r"|(?:errors?|failures?|failed|exceptions?|skipped)\s*[:=]\s*0\b|\(0 failed\)|--no-fail|fail-?fast"
+    r"|error-?prone|on-?error"
 )
 _NONE_WORDS = ("0", "no ", "no-", "zero", "without", "fail-fast", "failfast", "prone", "on-error", "onerror")
 # True but worth little: what package managers print under every failure.
 _CHAFF = re.compile(
-    r"npm (?:error|ERR!) (?:path|location|command|A complete|This is|node |npm |cwd|errno|syscall|enoent|Exit status|\s)|npm (?:error|ERR!)\s*$"
-    r"|error Command failed|info Visit|(?:ERRORS?|[Ee]rrors?):? ?$|Traceback \(most recent|The above exception was|During handling of|[.sxFEfX]{5,}"
+    r"npm (?:error|ERR!) (?:path|location|command|A complete|This is|node |npm |cwd|errno|syscall|enoent"
+    r"|Exit status|\s)|npm (?:error|ERR!)\s*$"
+    r"|error Command failed|info Visit|(?:ERRORS?|[Ee]rrors?):? ?$|Traceback \(most recent"
+    r"|The above exception was|During handling of|[.sxFEfX]{5,}"
 )
 # Advice beside an error, in the spelling of linters and git.
 _ADVICE = ("i ", "\u2139 ", "hint:", "note:", "help:", "= note", "= help", "Tip:")
 # The exit code in other words, and whose it was.
 _SAYS_AGAIN = ("npm error code ", "npm ERR! code ", "npm error workspace ", "npm ERR! workspace ")
 # Code in a traceback, a frame or a listing: it raises errors, but reports none.
-_CODE = re.compile(r">?\s*\d*\s*(?:\d+\s*)?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\(")
+_CODE = re.compile(
+    r">?\s{0,8}\d{0,6}\s{0,8}(?:\d{1,6}\s{0,8})?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console"
+    r"|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\("
+)
 _QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")
 _COUNTED = re.compile(
-    r"\d+\s+(?:[a-z]+\s+)?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?|problems?|examples?|assertions?"
-    r"|skipped|pending|exceptions?|specs?|suites?|files? changed|vulnerabilit\w+|infos?|diagnostics?|deselected|todo)\b"
+    r"\d{1,9}\s{1,4}(?:[a-z]{1,20}\s{1,4})?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?"
+    r"|problems?|examples?|assertions?"
+    r"|skipped|pending|exceptions?|specs?|suites?|files? changed|vulnerabilit\w+|infos?|diagnostics?"
+    r"|deselected|todo)\b"
 )
 _TOTAL_LINE = re.compile(
-    r"\s*(?:Tests|Test Suites|Test Files|Suites|Specs)\b:?\s+\d|[#\u2139] (?:tests|pass|fail)\b|(?:OK|FAILED|PASSED)\b(?: \(.*\))?\W*$"
-    r"|=+ .*\b(?:passed|failed|error)\b.* =+$|(?:ok|FAIL|PASS)\s+\S+|added \d+|up to date|Installed \d+|[^\w]{0,4}[Aa]ll [\w -]{0,30}(?:checks|tests) passed"
+    r"\s*(?:Tests|Test Suites|Test Files|Suites|Specs)\b:?\s+\d|[#\u2139] (?:tests|pass|fail)\b|(?:OK"
+    r"|FAILED|PASSED)\b(?: \(.*\))?\W*$"
+    r"|=+ .*\b(?:passed|failed|error)\b.* =+$|(?:ok|FAIL|PASS)\s+\S+|added \d+|up to date|Installed \d+"
+    r"|[^\w]{0,4}[Aa]ll [\w -]{0,30}(?:checks|tests) passed"
 )
 _TOTAL_PHRASES = (
-    *("Tests run:", "test result:", "tests finished", "BUILD SUCCESS", "BUILD FAIL", "% tests passed", "no issues found"),
+    *(
+        "Tests run:",
+        "test result:",
+        "tests finished",
+        "BUILD SUCCESS",
+        "BUILD FAIL",
+        "% tests passed",
+        "no issues found",
+    ),
     *("Successfully installed", "Successfully built", "Successfully uninstalled", "Diagnostics not shown:"),
 )
-_RAN = re.compile(r"\b(?:Ran|Found) \d+ ?\w*")
+_RAN = re.compile(r"\b(?:Ran|Found|Checked) \d+ ?\w*")
 
 
 def is_total(line: str) -> bool:
@@ -63,12 +96,14 @@ def is_total(line: str) -> bool:
         _COUNTED.search(line) is not None
         or _TOTAL_LINE.match(line) is not None
         or any(phrase in line for phrase in _TOTAL_PHRASES)
-        or (("Ran " in line or "Found " in line) and _RAN.search(line) is not None)
+        or (("Ran " in line or "Found " in line or "Checked " in line) and _RAN.search(line) is not None)
     )
 
 
 _SUMMARY = re.compile(
-    r"^\W*(?:FAILED|OK|PASSED|ERRORS?)\W*(?:\(.*\))?\W*$|^\W*(?:Tests|Test Suites|Test Files|Tests run|test result|Found \d+|Ran \d+|tests finished|\d+ (?:\w+ )?(?:passed|failed|errors?|warnings?|problems?|tests))\b"
+    r"^\W*(?:FAILED|OK|PASSED|ERRORS?)\W*(?:\(.*\))?\W*$|^\W*(?:Tests|Test Suites|Test Files|Tests run"
+    r"|test result|Found \d+|Ran \d+|tests finished|\d+ (?:\w+ )?(?:passed|failed|errors?|warnings?"
+    r"|problems?|tests))\b"
 )
 
 

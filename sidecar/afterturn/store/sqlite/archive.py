@@ -247,7 +247,8 @@ def _find(connection: Connection, row: SessionRow, scopes: list[Scope], query: R
     expired = (
         0 < (query.short or 0) <= row.last_ref
         or 0 < (query.block or 0) <= row.last_block
-        or _has_call_id(connection, scopes, query.raw if query.call_id is None else query.call_id)
+        or (query.call_id is not None and _has_call_id(connection, scopes, query.call_id, query.at))
+        or _has_call_id(connection, scopes, query.raw, None)
     )
     known = block_numbers(connection, scopes) if query.block is not None else _ref_numbers(connection, scopes)
     return Found(expired=expired, known=known)
@@ -273,12 +274,12 @@ def _by_call_id(connection: Connection, scopes: list[Scope], call_id: str, at: i
     return found
 
 
-def _has_call_id(connection: Connection, scopes: list[Scope], call_id: str) -> bool:
+def _has_call_id(connection: Connection, scopes: list[Scope], call_id: str, at: int | None) -> bool:
     return any(
         connection.execute(
             "SELECT 1 FROM results WHERE session = ?1 AND substr(call_id, -8) = substr(?2, -8) AND call_id = ?2"
-            " AND ref <= ?3 LIMIT 1",
-            (scope.session, encoded(call_id), scope.ref_top),
+            " AND ref <= ?3 AND at IS coalesce(?4, at) LIMIT 1",
+            (scope.session, encoded(call_id), scope.ref_top, at),
         ).fetchone()
         for scope in scopes
     )

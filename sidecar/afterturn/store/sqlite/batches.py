@@ -106,19 +106,23 @@ class SqliteBatches:
     async def claim(self, session_id: str, batch_key: bytes, *, owner: str, ttl_ms: int, now_ms: int) -> int:
         """Claim a batch for this process: 0 if `owner` has it now, else ms until the other claim ends."""
         taken = await self._leases.claim(
-            CLAIM, claim_key(session_id, batch_key), owner=owner, ttl_ms=ttl_ms, now_ms=now_ms
+            CLAIM, _claim_key(encoded(session_id), batch_key), owner=owner, ttl_ms=ttl_ms, now_ms=now_ms
         )
         return taken.wait_ms
 
     async def release(self, session_id: str, batch_key: bytes, *, owner: str) -> None:
         """Give a claim up; one that is not the owner's stays."""
-        await self._leases.release(CLAIM, claim_key(session_id, batch_key), owner=owner)
+        await self._leases.release(CLAIM, _claim_key(encoded(session_id), batch_key), owner=owner)
 
 
-def claim_key(session_id: str, batch_key: bytes = b"") -> bytes:
-    """The key of a claim on a batch; without a batch, what all claims of the session begin with."""
-    name = encoded(session_id)
-    return b"%d:" % len(name) + name + batch_key
+def forget_claims(connection: Connection, session_id: bytes) -> None:
+    """End all claims on batches of a session, given by its encoded id."""
+    begin = _claim_key(session_id, b"")
+    connection.execute("DELETE FROM leases WHERE kind = ? AND substr(key, 1, ?) = ?", (CLAIM, len(begin), begin))
+
+
+def _claim_key(session_id: bytes, batch_key: bytes) -> bytes:
+    return b"%d:" % len(session_id) + session_id + batch_key
 
 
 def find_batch(connection: Connection, scopes: list[Scope], key: bytes) -> FrozenBatch | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from afterturn.store.sqlite.batches import forget_claims
 from afterturn.store.sqlite.blobs import collect_blobs
 from afterturn.store.sqlite.counters import ERASURES, next_number
 from afterturn.store.sqlite.scopes import find_session, open_session
-from afterturn.store.sqlite.values import encoded
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -42,9 +42,7 @@ def erase_session(connection: Connection, session_id: str, now_ms: int) -> int:
     for table in _TABLES:
         count = connection.execute(f"DELETE FROM {table} WHERE session = ?", (row.session,)).rowcount
     collect_blobs(connection, (blob for (blob,) in blobs))
-    name = encoded(session_id)
-    begin = b"%d:" % len(name) + name
-    connection.execute("DELETE FROM leases WHERE kind = 'batch' AND substr(key, 1, ?) = ?", (len(begin), begin))
+    forget_claims(connection, row.id)
     connection.execute(
         "UPDATE sessions SET epoch = epoch + 1, known = 0, opened = 0, severed = 1, holds_raw = 0, project = NULL,"
         " turn_state = NULL, active_at = ? WHERE session = ?",

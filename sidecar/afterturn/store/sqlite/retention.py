@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from afterturn.store.sqlite.batches import forget_claims
 from afterturn.store.sqlite.blobs import collect_blobs
 from afterturn.store.sqlite.counters import ERASURES, next_number
 
@@ -47,11 +48,11 @@ class Retention:
 
 def _step(connection: Connection, before: int, limit: int) -> Swept:
     row = connection.execute(
-        "SELECT session FROM sessions WHERE holds_raw = 1 AND active_at < ? ORDER BY active_at LIMIT 1", (before,)
+        "SELECT session, id FROM sessions WHERE holds_raw = 1 AND active_at < ? ORDER BY active_at LIMIT 1", (before,)
     ).fetchone()
     if row is None:
         return Swept(0, False)
-    session: int = row[0]
+    session, session_id = row
     results = connection.execute(
         "SELECT result, text, content FROM results WHERE session = ? AND text IS NOT NULL ORDER BY ref LIMIT ?",
         (session, limit),
@@ -62,15 +63,16 @@ def _step(connection: Connection, before: int, limit: int) -> Swept:
     )
     collect_blobs(connection, {blob for _, text, content in results for blob in (text, content) if blob is not None})
     if len(results) < limit:
-        _finish(connection, session)
+        _finish(connection, session, session_id)
     if results:
         next_number(connection, ERASURES)
     return Swept(len(results), True)
 
 
-def _finish(connection: Connection, session: int) -> None:
-    """Nothing raw is left: what waits to be condensed cannot be any more, and attempts at it are over."""
+def _finish(connection: Connection, session: int, session_id: bytes) -> None:
+    """Nothing raw is left: what waits to be condensed cannot be any more, and work on it is over."""
     connection.execute("UPDATE sessions SET holds_raw = 0 WHERE session = ?", (session,))
     connection.execute("DELETE FROM call_states WHERE session = ? AND turn IS NOT NULL", (session,))
     connection.execute("DELETE FROM turns WHERE session = ?", (session,))
     connection.execute("DELETE FROM attempts WHERE session = ?", (session,))
+    forget_claims(connection, session_id)

@@ -154,6 +154,8 @@ class Writer:
             job.error = unavailable(error, self._file.path) or error
             if self._connection is not None:
                 self._give_up(self._connection, error)
+        if self._housekeeper is not None:
+            self._housekeeper.wrote()
 
     def _ready(self) -> Connection:
         if self._connection is not None and self._file.is_current():

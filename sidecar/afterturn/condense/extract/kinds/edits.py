@@ -5,8 +5,8 @@ import re
 from afterturn.condense.extract.call import COMMAND, PATH, PATTERN, Call
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.hot import Lines
-from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.looking import look
+from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
 from afterturn.condense.extract.shape import shape_of
@@ -14,7 +14,9 @@ from afterturn.condense.extract.sight import sight_of
 from afterturn.condense.extract.tail import first_lines
 
 _PATCH = ("patchtext", "patch", "diff", "input", "content")
-_PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?)(\S.*?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?)(\S.*?)\s*$", re.MULTILINE
+)
 _SHORT = 700
 
 
@@ -22,7 +24,9 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     path = call.arg(PATH)
     patch = call.raw or next((call.args[name] for name in _PATCH if "\n" in call.args.get(name, "")), "")
     touched = list(dict.fromkeys(name for name in _PATCHED.findall(patch) if name != "/dev/null"))
-    digest = Digest(subject=path or " ".join(touched) or call.arg(COMMAND) or patch or call.arg(PATTERN), outcome=outcome_of(call))
+    digest = Digest(
+        subject=path or " ".join(touched) or call.arg(COMMAND) or patch or call.arg(PATTERN), outcome=outcome_of(call)
+    )
     body = call.body
     if not body.strip():
         digest.outcome.append("no output")

@@ -12,7 +12,9 @@ _SHORT = 300
 
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
-    subject = call.arg((*URL, *PATH, *PATTERN, *QUERY, *COMMAND, *ASK)) or call.raw or next(iter(call.args.values()), "")
+    subject = (
+        call.arg((*URL, *PATH, *PATTERN, *QUERY, *COMMAND, *ASK)) or call.raw or next(iter(call.args.values()), "")
+    )
     digest = Digest(subject=subject, outcome=outcome_of(call))
     if not call.body.strip():
         digest.outcome.append("no output")

@@ -1,16 +1,17 @@
 """Tools that keep a plan or a list of tasks: the result only confirms what the arguments say."""
 
-from typing import Any
+from typing import Any, cast
 
 from afterturn.condense.extract.call import ASK, Call
 from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.lenses.data import decode
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.outcome import outcome_of
-from afterturn.condense.extract.lenses.data import decode
 from afterturn.condense.extract.sight import sight_of
 from afterturn.condense.extract.tail import first_lines
 
 _CONFIRMATION = 500
+_TEXTS = ("content", "title", "subject", "step", "description")
 
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
@@ -33,16 +34,17 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
 
 def _items(value: Any) -> list[str]:
     """`status: text` of each task of a JSON list, the unfinished first."""
-    rows = value if isinstance(value, list) else value.get("todos", value.get("tasks")) if isinstance(value, dict) else None
-    if not isinstance(rows, list):
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        value = fields.get("todos", fields.get("tasks"))
+    if not isinstance(value, list):
         return []
-    open_ones: list[str] = []
+    unfinished: list[str] = []
     done: list[str] = []
-    for row in rows:
-        if not isinstance(row, dict):
-            continue
-        text = row.get("content") or row.get("title") or row.get("subject") or row.get("step") or row.get("description")
-        status = row.get("status")
+    for row in cast("list[Any]", value):
+        fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+        text = next((fields[name] for name in _TEXTS if isinstance(fields.get(name), str)), None)
+        status = fields.get("status")
         if isinstance(text, str) and isinstance(status, str):
-            (done if status in ("completed", "done") else open_ones).append(f"{status}: {text[:120]}")
-    return open_ones + done
+            (done if status in ("completed", "done") else unfinished).append(f"{status}: {text[:120]}")
+    return unfinished + done

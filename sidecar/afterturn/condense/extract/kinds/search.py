@@ -12,7 +12,9 @@ from afterturn.condense.extract.tail import first_lines
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
     pattern = call.arg(PATTERN) or call.arg(COMMAND) or call.raw
     where = call.arg(PATH) or call.arg(("include", "glob"))
-    digest = Digest(subject=f"{pattern} in {where}" if where and where != pattern else pattern, outcome=outcome_of(call))
+    digest = Digest(
+        subject=f"{pattern} in {where}" if where and where != pattern else pattern, outcome=outcome_of(call)
+    )
     body = call.body
     if nothing_found(call):
         return digest

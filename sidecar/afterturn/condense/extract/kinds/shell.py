@@ -8,21 +8,45 @@ from afterturn.condense.extract.lenses import packages, vcs
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
-from afterturn.condense.extract.shape import shape_of
+from afterturn.condense.extract.shape import is_log, shape_of
 from afterturn.condense.extract.sight import Sight, sight_of
 from afterturn.condense.extract.weights import error_weight
 
 # A running command is asked about by a handle.
 _HANDLES = ("taskid", "bashid", "shellid", "sessionid", "processid", "description")
 _PROGRAM_SHAPES = {
-    **dict.fromkeys("cat sed head tail nl bat less more awk cut tac open".split(), "read"),
-    **dict.fromkeys("grep rg ag ack egrep fgrep ugrep zgrep".split(), "hits"),
-    **dict.fromkeys("ls find fd fdfind tree eza exa locate".split(), "paths"),
-    **dict.fromkeys("jq".split(), "json"),
-    **dict.fromkeys("curl wget http".split(), "shape"),
+    **dict.fromkeys(["cat", "sed", "head", "tail", "nl", "bat", "less", "more", "awk", "cut", "tac", "open"], "read"),
+    **dict.fromkeys(["grep", "rg", "ag", "ack", "egrep", "fgrep", "ugrep", "zgrep"], "hits"),
+    **dict.fromkeys(["ls", "find", "fd", "fdfind", "tree", "eza", "exa", "locate"], "paths"),
+    **dict.fromkeys(["jq"], "json"),
+    **dict.fromkeys(["curl", "wget", "http"], "shape"),
 }
 _GIT_SHAPES = {"diff": "diff", "show": "diff", "grep": "hits", "ls-files": "paths", "ls-tree": "paths", "blame": "read"}
-_GIT_FACTS = frozenset("status log commit push pull fetch merge rebase checkout switch branch stash add reset cherry-pick revert tag reflog mv rm clone".split())
+_GIT_FACTS = frozenset(
+    [
+        "status",
+        "log",
+        "commit",
+        "push",
+        "pull",
+        "fetch",
+        "merge",
+        "rebase",
+        "checkout",
+        "switch",
+        "branch",
+        "stash",
+        "add",
+        "reset",
+        "cherry-pick",
+        "revert",
+        "tag",
+        "reflog",
+        "mv",
+        "rm",
+        "clone",
+    ]
+)
 # Output of these is text that was stored somewhere: an "error" in it is content, not news.
 _CONTENT = frozenset(("read", "hits", "paths", "diff"))
 
@@ -37,9 +61,8 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     shapes = _shapes_of(command)
     shape = next(iter(shapes)) if len(shapes) == 1 else ""
     failed = call.is_error or call.output.exit_code not in (None, "0")
-    if shape in _CONTENT and not failed:
-        _complaints(view, digest)
-    else:
+    content = shape in _CONTENT and not any(is_log(word) for word in command.split())
+    if not (content and (_complaints(view, digest) or not failed)):
         # What a diff holds is content; only what stands before it is news.
         add_problems(Lines(view.text[:start]) if (start := _diff_start(view.text)) >= 0 else view.lines, digest)
     if "git" in shapes or (" changed" in view.text and vcs.finds(view)):
@@ -86,7 +109,9 @@ def _shapes_of(command: str) -> dict[str, None]:
 def _program_shape(words: list[str]) -> str:
     program = words[0]
     if program in ("git", "hg", "jj"):
-        verb = next((word for word in words[1:] if not word.startswith("-") and "/" not in word and "=" not in word), "")
+        verb = next(
+            (word for word in words[1:] if not word.startswith("-") and "/" not in word and "=" not in word), ""
+        )
         if verb == "log" and any(word in ("-p", "--patch") for word in words):
             return "diff"
         return _GIT_SHAPES.get(verb, "git" if verb in _GIT_FACTS else "")
@@ -99,13 +124,30 @@ def _program_shape(words: list[str]) -> str:
     return _PROGRAM_SHAPES.get(program, "")
 
 
-def _complaints(view: Sight, digest: Digest) -> None:
-    """What the reading program itself complained of (`grep: x: No such file`), not what it read."""
+def _complaints(view: Sight, digest: Digest) -> bool:
+    """Add what the reading program itself complained of (`grep: x: No such file`), not what it read, if it did."""
     text = "\n" + view.text
     starts = sorted({at for word in _COMPLAINERS if (at := text.find("\n" + word)) >= 0})
     complaints = [line for at in starts if error_weight(line := text[at + 1 : at + 400].partition("\n")[0])]
     if complaints:
         digest.facts.append(Group("errors", list(dict.fromkeys(complaints)), " | "))
+    return bool(complaints)
 
 
-_COMPLAINERS = ("cat: ", "sed: ", "head: ", "tail: ", "grep: ", "rg: ", "ls: ", "find: ", "/bin/", "bash: ", "sh: ", "zsh: ", "fatal: ", "tree: ", "awk: ")
+_COMPLAINERS = (
+    "cat: ",
+    "sed: ",
+    "head: ",
+    "tail: ",
+    "grep: ",
+    "rg: ",
+    "ls: ",
+    "find: ",
+    "/bin/",
+    "bash: ",
+    "sh: ",
+    "zsh: ",
+    "fatal: ",
+    "tree: ",
+    "awk: ",
+)

@@ -16,8 +16,36 @@ _MAX_DECODE = 2_000_000
 _MAX_NODES = 4000
 _KEY = re.compile(r"\"([A-Za-z_$][\w.$-]{0,60})\"\s*:")
 _TELLING = (
-    *("error", "message", "status", "state", "code", "name", "id", "title", "path", "file", "url", "version", "type", "result"),
-    *("number", "sha", "count", "total", "reason", "description", "key", "success", "exit_code", "branch", "user", "email"),
+    *(
+        "error",
+        "message",
+        "status",
+        "state",
+        "code",
+        "name",
+        "id",
+        "title",
+        "path",
+        "file",
+        "url",
+        "version",
+        "type",
+        "result",
+    ),
+    *(
+        "number",
+        "sha",
+        "count",
+        "total",
+        "reason",
+        "description",
+        "key",
+        "success",
+        "exit_code",
+        "branch",
+        "user",
+        "email",
+    ),
 )
 
 

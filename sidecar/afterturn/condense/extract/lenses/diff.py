@@ -9,7 +9,8 @@ from afterturn.condense.extract.sight import Sight
 from afterturn.text import cut_words
 
 _FILE = re.compile(
-    r"diff --git a/(\S+) b/(\S+)|(?:\+\+\+|---) (?:[ab]/)?(\S+)|\*\*\* (?:Add|Update|Delete) File: (.+)|\*\*\* Move to: (.+)|rename (?:from|to) (.+)"
+    r"diff --git a/(\S+) b/(\S+)|(?:\+\+\+|---) (?:[ab]/)?(\S+)|\*\*\* (?:Add|Update|Delete) File: (.+)"
+    r"|\*\*\* Move to: (.+)|rename (?:from|to) (.+)"
     r"|Index: (\S+)"
 )
 _HUNK = re.compile(r"@@ (-\d+(?:,\d+)? \+\d+(?:,\d+)?) @@ ?(.*)")

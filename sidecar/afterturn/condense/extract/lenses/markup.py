@@ -15,7 +15,7 @@ _HTML_HEADING = re.compile(r"<[hH][1-6][^>]{0,300}>([^<]{1,200})")
 _HREF = re.compile(r"(?:href|src|HREF|SRC)=[\"']([^\"'\s]{4,300})")
 _URL = re.compile(r"https?://[^\s\"'<>)\]}`,|]{4,300}")
 _HEADING = re.compile(r"^ {0,3}#{1,6} +(\S.{0,160})", re.MULTILINE)
-_BOLD = re.compile(r"^\s*(?:[-*] |\d+\. )?\*\*([^*\n]{3,100})\*\*", re.MULTILINE)
+_BOLD = re.compile(r"^[ \t]{0,8}(?:[-*] |\d+\. )?\*\*([^*\n]{3,100})\*\*", re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]{3,100})`")
 # Issue numbers and versions.
 _REFERENCE = re.compile(r"#\d{2,6}\b|\bv?\d+\.\d+\.\d+\b")

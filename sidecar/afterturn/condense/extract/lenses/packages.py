@@ -6,12 +6,56 @@ from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.sight import Sight
 
 PROGRAMS = frozenset(
-    "npm yarn pnpm bun pip pip3 uv poetry cargo mix go gem bundle apt apt-get brew dnf yum apk composer conda mamba".split()
+    [
+        "npm",
+        "yarn",
+        "pnpm",
+        "bun",
+        "pip",
+        "pip3",
+        "uv",
+        "poetry",
+        "cargo",
+        "mix",
+        "go",
+        "gem",
+        "bundle",
+        "apt",
+        "apt-get",
+        "brew",
+        "dnf",
+        "yum",
+        "apk",
+        "composer",
+        "conda",
+        "mamba",
+    ]
 )
-VERBS = frozenset("install add remove uninstall update upgrade deps.get get sync ci i download tidy fetch create lock require".split())
+VERBS = frozenset(
+    [
+        "install",
+        "add",
+        "remove",
+        "uninstall",
+        "update",
+        "upgrade",
+        "deps.get",
+        "get",
+        "sync",
+        "ci",
+        "i",
+        "download",
+        "tidy",
+        "fetch",
+        "create",
+        "lock",
+        "require",
+    ]
+)
 
 _DID = re.compile(
-    r"^(?:[*+] ?\S.*|Successfully (?:installed|uninstalled).*|Installing collected packages.*|(?:Adding|Upgrading|Removing|Setting up|Unpacking) \S.*"
+    r"^(?:[*+] ?\S.*|Successfully (?:installed|uninstalled).*|Installing collected packages.*|(?:Adding"
+    r"|Upgrading|Removing|Setting up|Unpacking) \S.*"
     r"|added \d+.*|removed \d+.*|changed \d+.*|up to date.*|go: (?:added|upgraded|downloading) .*|\d+ packages? .*)$"
 )
 _SECTION = re.compile(r"^(?:New|Added|Upgraded|Updated|Downgraded|Removed|Changed):\s*$", re.IGNORECASE)

@@ -7,7 +7,10 @@ from afterturn.condense.extract.sight import Sight
 
 _LONG = re.compile(r"[-dlbcps][rwxsStT-]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+\S+\s+\S+\s+\S+\s+(?:\S+\s+)?(.+)$")
 _TREE = re.compile(r"^[\s\u2502\u251c\u2514\u2500|`+\\-]*(?:\[\w+\]\s*|- )?")
-_VENDORED = re.compile(r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|vendor|deps|dist|build|target|_build|\.cache)/")
+_VENDORED = re.compile(
+    r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|vendor|deps|dist|build|target"
+    r"|_build|\.cache)/"
+)
 _MAX = 20_000
 
 
@@ -39,7 +42,10 @@ def read(view: Sight, digest: Digest) -> None:
     entries = entries_in(view.lines.all)
     digest.outcome.append(f"({len(entries)} lines)")
     order = {entry: at for at, entry in enumerate(entries)}
-    best = sorted(entries, key=lambda entry: (not _is_wanted(entry, view.wanted), _VENDORED.search(entry) is not None, order[entry]))
+    best = sorted(
+        entries,
+        key=lambda entry: (not _is_wanted(entry, view.wanted), _VENDORED.search(entry) is not None, order[entry]),
+    )
     digest.facts.append(Group("", best, share=80))
     others = list(dict.fromkeys(entry.rstrip("/").rpartition("/")[2] for entry in best if "/" in entry.rstrip("/")))
     if others:

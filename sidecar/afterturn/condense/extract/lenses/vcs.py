@@ -12,10 +12,16 @@ _SUMMARY = re.compile(r"\s*\d+ files? changed\b.*")
 _PUSHED = re.compile(r"\s*(?:[+*=!-] )?(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[[a-z ]+\])\s+\S+\s+->\s+\S+.*|To \S+")
 _LOG = re.compile(r"[*|\\/ ]{0,12}(?:commit )?([0-9a-f]{7,40})\b(?: |$)(?:\([^)]{1,200}\) )?(.*)")
 _CHANGE = re.compile(
-    r"(?:[MADRCUT?!]{1,2}| [MADRCUT])\s+(\S.*)|\s*(?:modified|new file|deleted|renamed|both modified|typechange):\s+(\S.*)"
-    r"|\s(?:create|delete) mode \d+ (.+)|\s(?:rename|copy) (.+?) \(\d+%\)|(\S.*?)\s+\|\s+(?:\d+ [+-]*|Bin .*)"
+    r"(?:[MADRCUT?!]{1,2}| [MADRCUT])\s+(\S.*)|\s*(?:modified|new file|deleted|renamed|both modified"
+    r"|typechange):\s+(\S.*)"
+    r"|\s(?:create|delete) mode \d+ (.+)|\s(?:rename|copy) (.+?) \(\d+%\)"
 )
-_BRANCH = re.compile(r"(?:On branch|HEAD detached at|Your branch is|Switched to|Already|Saved working|Dropped|HEAD is now|Merge|Automatic|Deleted branch|CONFLICT|Auto-merging|nothing to commit|no changes added|Everything up-to-date|Successfully rebased|Fast-forward|Updating |Untracked files|# On branch).*")
+_STAT = re.compile(r"\d+ [+-]*|Bin .*")
+_BRANCH = re.compile(
+    r"(?:On branch|HEAD detached at|Your branch is|Switched to|Already|Saved working|Dropped|HEAD is now"
+    r"|Merge|Automatic|Deleted branch|CONFLICT|Auto-merging|nothing to commit|no changes added"
+    r"|Everything up-to-date|Successfully rebased|Fast-forward|Updating |Untracked files|# On branch).*"
+)
 _MARK = re.compile(r"[*+ ] (\S+)(?:\s|$)")
 
 
@@ -48,6 +54,10 @@ def _sort(line: str, state: dict[str, None], changed: dict[str, None], log: dict
     match = _CHANGE.fullmatch(line.rstrip())
     if match is not None:
         changed.setdefault(next(part for part in match.groups() if part))
+        return True
+    path, bar, counts = text.partition(" | ")
+    if bar and _STAT.fullmatch(counts.strip()) is not None:
+        changed.setdefault(path.rstrip())
         return True
     match = _LOG.fullmatch(line.rstrip())
     if match is not None:
