@@ -51,7 +51,7 @@ _FORMS = (
     Form("google-oauth", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{16,}+", glued=True),
     Form("google-oauth", "ya29.", rf"ya29\.[A-Za-z0-9_-]{{20}}{_DOTTED}", glued=True),
     Form("google-oauth", "1//0", r"1//0[A-Za-z0-9_-]{30,}+"),
-    Form("aws-access-key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Z0-9])", glued=True),
+    Form("aws-access-key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}+", glued=True),
     Form("aws-bedrock-key", "ABSK", r"ABSK[A-Za-z0-9+/=]{60,}+"),
     Form(
         "gitlab-token",
@@ -159,15 +159,19 @@ _WORD_RUN = re.compile(r"[A-Za-z0-9_-]++")
 _ESCAPE = re.compile(r"(?<=\\)(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}|(?<=[\[;])\d{0,3}m")
 
 
-def keys(text: str, start: int, end: int) -> Iterator[Span]:
-    """The keys whose head stands in `text[start:end]`, a stretch that holds runs."""
+def keys(text: str, start: int, end: int, done: list[int]) -> Iterator[Span]:
+    """The keys whose head stands in `text[start:end]`, a stretch that holds runs.
+
+    done: where the last key found by either kind of head ended; kept up to date.
+    """
     failed: dict[str, int] = {}
-    for pattern, before in ((_glued(), 0), (_words(), 1)):
-        at = start - before if start else 0
-        while found := pattern.search(text, at, end):
+    for kind, (pattern, before) in enumerate(((_glued(), 0), (_words(), 1))):
+        at = max(start, done[kind]) - before
+        while found := pattern.search(text, max(0, at), end):
             at = found.end("head") - before
             if span := _fitting(text, found["head"], found.start("head"), failed):
                 yield span
+                done[kind] = span.end
                 at = max(at, span.end - before)
 
 

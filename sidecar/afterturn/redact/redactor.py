@@ -9,6 +9,8 @@ PIECE = 65_536
 CUSTOM = "custom"
 # A match of an extra pattern that begins in a piece may end so many chars behind it.
 _EXTRA_CHARS = 1024
+# What is replaced ends words that stood next to it, which can show the next secret; more passes find that too.
+_PASSES = 6
 _MARKER = r"\[REDACTED:[a-z0-9-]{1,40}\]"
 
 
@@ -46,33 +48,44 @@ class Redactor:
 
     def redact(self, text: str) -> tuple[str, dict[str, int]]:
         """The text without its secrets, and how many of each type there were. A clean text comes back as it is."""
-        counts: dict[str, int] = {}
-        pieces: list[str] = []
-        for piece, found in self.redact_pieces(text):
-            pieces.append(piece)
-            for type, count in found.items():
-                counts[type] = counts.get(type, 0) + count
-        return ("".join(pieces), counts) if counts else (text, counts)
+        pieces = list(self.redact_pieces(text))
+        return pieces[-1] if pieces else (text, {})
 
     def redact_pieces(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
-        """The result of `redact` piece by piece, so that a caller can let others run in between.
+        """The work of `redact` in pieces of a few ms, so that a caller can let others run in between.
 
-        A piece takes at most a few ms. A secret that lies across two pieces is found.
+        The last item is the result; those before it are ("", {}).
         """
-        from afterturn.redact.scan import BACK, Piece, spans
+        counts: dict[str, int] = {}
+        for _ in range(_PASSES):
+            pieces: list[str] = []
+            found = False
+            for piece, types in self._scanned(text):
+                pieces.append(piece)
+                for type, count in types.items():
+                    found = True
+                    counts[type] = counts.get(type, 0) + count
+                yield "", {}
+            if not found:
+                break
+            text = "".join(pieces)
+        yield text, counts
+
+    def _scanned(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
+        from afterturn.redact.scan import BACK, Piece, Progress, spans
         from afterturn.redact.span import merged
 
-        types: dict[str, str | None] = {}
-        pending = []
+        progress = Progress({}, [0, 0])
+        pending: list[Any] = []
         given = start = 0
         while start < len(text):
             stop = min(start + PIECE, len(text))
-            piece = Piece.of(text, start, stop, types)
+            piece = Piece.of(text, start, stop, progress)
             pending = merged([*pending, *spans(piece, given), *self._extra_spans(text, start, stop)])
-            start = max(stop, pending[-1].end) if pending else stop
             # What comes later may still begin up to BACK chars before its place.
-            until = len(text) if start >= len(text) else max(given, stop - BACK)
+            until = len(text) if stop == len(text) else max(given, stop - BACK)
             result, counts, given, pending = _replaced(text, given, until, pending)
+            start = stop
             yield result, counts
 
     def redact_json(self, value: Any) -> tuple[Any, dict[str, int]]:

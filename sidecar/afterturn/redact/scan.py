@@ -28,6 +28,7 @@ _NAMES = (
     re.compile(rb"z(?<=uthoriz)ation"),
 )
 _COMMAND = re.compile(rb"curl")
+_URL = re.compile(rb"://")
 _DSN = re.compile(rb"@(?:tcp|unix)\(")
 _COMMAND_LINE = re.compile(r"[^\n\\]*+(?:\\(?s:.)[^\n\\]*+)*+")
 _COMMAND_CHARS = 2048
@@ -47,26 +48,39 @@ _SECOND_WORD = "second-word"
 _RUN = _IN_WORD * RUN
 
 
+class Progress(Struct):
+    """What a scan of one text carries from piece to piece.
+
+    types: what the names seen so far mean. keys, named, commands: up to where keys (by either kind of head), names and
+    commands are dealt with, in chars.
+    """
+
+    types: dict[str, str | None]
+    keys: list[int]
+    named: int = 0
+    commands: int = 0
+
+
 class Piece(Struct):
     """The part `text[start:stop]` that is scanned; a secret belongs to the piece in which its scan stops first.
 
     base: the char of `text` that the shadows begin with. low: the shadow in lower case. classes: the shadow with word
-    chars as `w` and all else as a blank. types: what names seen so far in the text mean.
+    chars as `w` and all else as a blank.
     """
 
     text: str
     start: int
     stop: int
-    types: dict[str, str | None]
+    progress: Progress
     base: int
     low: bytes
     classes: bytes
 
     @classmethod
-    def of(cls, text: str, start: int, stop: int, types: dict[str, str | None]) -> "Piece":
+    def of(cls, text: str, start: int, stop: int, progress: Progress) -> "Piece":
         base = max(0, start - MARGIN)
         shadow = text[base : stop + MARGIN].encode("ascii", "replace")
-        return cls(text, start, stop, types, base, shadow.lower(), shadow.translate(_CLASSES))
+        return cls(text, start, stop, progress, base, shadow.lower(), shadow.translate(_CLASSES))
 
     def places(self, pattern: re.Pattern[bytes]) -> Iterator[int]:
         """Where in the piece the pattern matches, in chars of the text."""
@@ -87,8 +101,8 @@ def spans(piece: Piece, floor: int) -> Iterator[Span]:
 def _all(piece: Piece, floor: int) -> Iterator[Span]:
     yield from _keys(piece)
     yield from _named(piece, floor)
-    if b"@" in piece.low:
-        for at in piece.places(re.compile(rb"://")):
+    if piece.text.find("@", piece.start, piece.stop + urls.AT_WITHIN) >= 0:
+        for at in piece.places(_URL):
             if span := urls.url_password(piece.text, at):
                 yield span
         for at in piece.places(_DSN):
@@ -104,11 +118,11 @@ def _keys(piece: Piece) -> Iterator[Span]:
             yield span
         if first - LEFT > end:  # runs that stand close together are looked at in one go
             if end >= 0:
-                yield from keys(piece.text, start, end)
+                yield from keys(piece.text, start, end, piece.progress.keys)
             start = max(0, first - LEFT)
         end = last
     if end >= 0:
-        yield from keys(piece.text, start, end)
+        yield from keys(piece.text, start, end, piece.progress.keys)
 
 
 def _runs(piece: Piece) -> Iterator[tuple[int, int]]:
@@ -126,12 +140,12 @@ def _runs(piece: Piece) -> Iterator[tuple[int, int]]:
 
 def _named(piece: Piece, floor: int) -> Iterator[Span]:
     text, base, classes = piece.text, piece.base, piece.classes
-    done = 0
+    progress = piece.progress
     for place in sorted(place for pattern in _NAMES for place in piece.places(pattern)):
-        if place < done:
+        if place < progress.named:
             continue
         if text[place : place + 3] == "KEY" and (key := pem.block(text, place, floor)):
-            done = key.end
+            progress.named = key.end
             yield key
             continue
         at = place - base
@@ -139,11 +153,11 @@ def _named(piece: Piece, floor: int) -> Iterator[Span]:
         last = classes.find(_NO_WORD, at)
         if last < 0:
             last = len(classes)
-        done = last + base
+        progress.named = last + base
         if last < len(classes) and piece.low[last] not in _AFTER_NAME:
             continue
         for span in _given(piece, max(first, at - MARGIN) + base, last + base):
-            done = span.end
+            progress.named = span.end
             yield span
 
 
@@ -152,10 +166,10 @@ def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
     if text[start - 1 : start] == "\\" and text[start] in _ESCAPES and end - start > 1:
         start += 1
     name = text[start:end]
-    if name in piece.types:
-        kind = piece.types[name]
+    if name in piece.progress.types:
+        kind = piece.progress.types[name]
     else:
-        kind = piece.types[name] = _SECOND_WORD if name.lower() in ("key", "keys") else names.secret_type(name)
+        kind = piece.progress.types[name] = _SECOND_WORD if name.lower() in ("key", "keys") else names.secret_type(name)
     if kind == _SECOND_WORD:
         kind = two_word_type(text, start, end)
     if kind == names.AUTHORIZATION:
@@ -176,12 +190,12 @@ def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
 
 
 def _commands(piece: Piece) -> Iterator[Span]:
-    text, done = piece.text, 0
+    text = piece.text
     for at in piece.places(_COMMAND):
-        if at < done:
+        if at < piece.progress.commands:
             continue
         line = _COMMAND_LINE.match(text, at, at + _COMMAND_CHARS)
-        done = line.end() if line else at
+        done = piece.progress.commands = line.end() if line else at
         yield from urls.curl_passwords(text, at, done)
         for cookies in urls.curl_cookies(text, at, done):
             yield from headers.cookie_pairs(text, cookies)

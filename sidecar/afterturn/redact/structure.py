@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from afterturn.redact import headers, names
-from afterturn.redact.span import marker, merged
+from afterturn.redact.span import Span, marker, merged
 from afterturn.redact.values import Setting, is_secret
 
 Redact = Callable[[str], tuple[str, dict[str, int]]]
@@ -84,22 +84,25 @@ class _Walk:
         return self.text(item) if isinstance(item, str) else item
 
     def header(self, value: str) -> str:
-        span = headers.authorization('"":"' + value, 2)
-        if not span:
-            return self.text(value)
-        self.count(span.type)
-        return value[: span.start - 4] + marker(span.type) + value[span.end - 4 :]
+        # The form of a key says more than the header that it stands in.
+        value = self.text(value)
+        lead = '"":"'
+        span = headers.authorization(lead + value, 2)
+        return self.without(value, [span], len(lead)) if span else value
 
     def cookie(self, value: str, name: str) -> str:
-        spans = merged(headers.cookie_pairs(value, 0))
-        if not spans:
-            setting = Setting(type=names.COOKIE, name=name, quoted=True)
-            return self.replaced(value, names.COOKIE) if is_secret(value, setting) else self.text(value)
+        value = self.text(value)
+        if spans := merged(headers.cookie_pairs(value, 0)):
+            return self.without(value, spans)
+        setting = Setting(type=names.COOKIE, name=name, quoted=True)
+        return self.replaced(value, names.COOKIE) if is_secret(value, setting) else value
+
+    def without(self, value: str, spans: list[Span], lead: int = 0) -> str:
         parts: list[str] = []
         at = 0
         for span in spans:
-            parts += (value[at : span.start], marker(span.type))
-            at = span.end
+            parts += (value[at : span.start - lead], marker(span.type))
+            at = span.end - lead
             self.count(span.type)
         return "".join(parts) + value[at:]
 

@@ -6,6 +6,8 @@ from afterturn.redact import names
 from afterturn.redact.span import BY_PLACE, Span
 from afterturn.redact.values import is_stand_in
 
+# The @ of a connection string stands at most so many chars behind its `://`.
+AT_WITHIN = 400
 _USER = r"://[^\s:/?#@\"'<>`\\]{0,128}+:"
 _URL = re.compile(rf"{_USER}(?P<password>(?!\d{{1,5}}[/?#])[^\s/\"'<>`\\]{{1,256}})@(?!sha\d)")
 # Drivers of databases take a password with slashes as it is; the scheme tells them from a path with an @.

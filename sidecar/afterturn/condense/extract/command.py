@@ -2,6 +2,8 @@
 
 import re
 
+from afterturn.condense.extract.words import words
+
 # Words, with quoted strings whole; operators that end a command; anything else one char at a time.
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|&&|\|\||[|;&\n]|[^\s\"'|;&]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -9,62 +11,12 @@ _OPERATORS = frozenset(("&&", "||", "|", ";", "&", "\n"))
 _READ_CHARS = 800
 
 # Programs that run the program named after them.
-_WRAPPERS = frozenset(
-    [
-        "sudo",
-        "env",
-        "time",
-        "timeout",
-        "nice",
-        "nohup",
-        "command",
-        "exec",
-        "npx",
-        "bunx",
-        "pnpx",
-        "xargs",
-        "stdbuf",
-        "uv",
-        "poetry",
-        "pipenv",
-        "rye",
-        "hatch",
-        "conda",
-        "mamba",
-        "bundle",
-        "dotenv",
-        "watch",
-        "script",
-        "unbuffer",
-        "pdm",
-        "doas",
-    ]
+_WRAPPERS = words(
+    "sudo env time timeout nice nohup command exec npx bunx pnpx xargs stdbuf uv poetry pipenv rye hatch"
+    " conda mamba bundle dotenv watch script unbuffer pdm doas"
 )
 _WRAPPER_WORDS = frozenset(("run", "exec", "-n", "dlx", "x", "--"))
-_SETUP = frozenset(
-    [
-        "cd",
-        "export",
-        "set",
-        "source",
-        ".",
-        "echo",
-        "pushd",
-        "popd",
-        "mkdir",
-        "sleep",
-        "unset",
-        "alias",
-        "trap",
-        "true",
-        "false",
-        "which",
-        "type",
-        "test",
-        "[",
-        "wait",
-    ]
-)
+_SETUP = words("cd export set source . echo pushd popd mkdir sleep unset alias trap true false which type test [ wait")
 
 
 def pipelines(command: str) -> list[list[list[str]]]:

@@ -3,6 +3,7 @@
 import re
 
 from afterturn.condense.extract.numbering import Numbered
+from afterturn.condense.extract.words import words
 
 _MAX_LINES = 8000
 # What stands further in belongs to the inside of something.
@@ -17,83 +18,13 @@ _MODIFIERS = (
     r"|inline|extern|unsafe"
     r"|pub(?:\([a-z]{1,9}\))?|open|sealed|data|readonly|declare|partial|typedef|constexpr|suspend|const)\s+){0,5}"
 )
-_KEYWORDS = frozenset(
-    [
-        "def",
-        "defp",
-        "defmodule",
-        "defmacro",
-        "defstruct",
-        "class",
-        "function",
-        "func",
-        "fn",
-        "interface",
-        "type",
-        "struct",
-        "enum",
-        "union",
-        "trait",
-        "impl",
-        "mod",
-        "module",
-        "namespace",
-        "package",
-        "object",
-        "protocol",
-        "extension",
-        "record",
-        "macro_rules!",
-        "describe",
-        "it",
-        "test",
-        "context",
-        "typedef",
-        "resource",
-        "identity",
-        "sub",
-        "procedure",
-        "async",
-        "export",
-        "default",
-        "public",
-        "private",
-        "protected",
-        "internal",
-        "static",
-        "abstract",
-        "final",
-        "override",
-        "virtual",
-        "inline",
-        "extern",
-        "unsafe",
-        "pub",
-        "pub(crate)",
-        "pub(super)",
-        "open",
-        "sealed",
-        "data",
-        "readonly",
-        "declare",
-        "partial",
-        "constexpr",
-        "suspend",
-        "template",
-        "#define",
-        "message",
-        "service",
-        "rpc",
-        "const",
-        "let",
-        "var",
-        "val",
-        "define",
-        "create",
-        "CREATE",
-        "alter",
-        "ALTER",
-    ]
+_KEYWORDS = words(
+    "def defp defmodule defmacro defstruct class function func fn interface type struct enum union trait"
+    " impl mod module namespace package object protocol extension record macro_rules! describe it test"
+    " context typedef resource identity sub procedure async export default public private protected"
+    " internal static abstract final override virtual inline extern unsafe pub pub(crate) pub(super) open"
+    " sealed data readonly declare partial constexpr suspend template #define message service rpc const"
+    " let var val define create CREATE alter ALTER"
 )
 _DEFINITION = re.compile(
     _MODIFIERS + r"(def|defp|defmodule|defmacro|class|function\*?|func|fn|interface|type|struct|enum|union|trait|impl"
@@ -122,52 +53,12 @@ _IMPORT = re.compile(
     r"|(?:\}\s*)?from\s+[\"']([^\"'\n]{1,160})[\"']|.{0,120}\brequire\(\s*[\"']([^\"'\n]{1,160})[\"']"
     r"|(?:from|import|use|alias|using|package)\s+([A-Za-z_][\w.:]*(?:::\{|\.\{)?)"
 )
-_IMPORT_WORDS = frozenset(
-    [
-        "import",
-        "from",
-        "use",
-        "require",
-        "alias",
-        "#include",
-        "include",
-        "using",
-        "}",
-        "const",
-        "var",
-        "package",
-        "@import",
-        "extern",
-    ]
-)
-_ACCESS = frozenset(["public", "private", "protected", "static", "async", "override"])
-_NOT_IMPORTS = frozenset(["namespace", "static", "strict", "the", "a", "it", "this", "type", "std"])
-_NOT_METHODS = frozenset(
-    [
-        "if",
-        "for",
-        "while",
-        "switch",
-        "catch",
-        "return",
-        "function",
-        "with",
-        "else",
-        "elif",
-        "do",
-        "await",
-        "super",
-        "case",
-        "when",
-        "match",
-        "new",
-        "throw",
-        "async",
-        "sizeof",
-        "defined",
-        "__attribute__",
-        "__declspec",
-    ]
+_IMPORT_WORDS = words("import from use require alias #include include using } const var package @import extern")
+_ACCESS = words("public private protected static async override")
+_NOT_IMPORTS = words("namespace static strict the a it this type std")
+_NOT_METHODS = words(
+    "if for while switch catch return function with else elif do await super case when match new throw"
+    " async sizeof defined __attribute__ __declspec"
 )
 _HEADING = re.compile(r"#{1,6}\s+(\S.{0,120})")
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w.-]{1,60})[\"']?\s*[:=]")

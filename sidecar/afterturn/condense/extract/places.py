@@ -3,6 +3,8 @@
 import re
 from itertools import islice
 
+from afterturn.condense.extract.words import words
+
 # The position part is looked for first, since it is rare and cheap to find; the path is read back from it.
 _POSITION = re.compile(r"(:|\()(\d{1,7})(?:[:,]\d{1,5})?(\)?)")
 _PATH_BACKWARDS = re.compile(r"[\w./\\@+~-]+")
@@ -10,35 +12,7 @@ _PATH_BACKWARDS = re.compile(r"[\w./\\@+~-]+")
 _NAMED_LINE = re.compile(r"[\"']?(?:,|:| on| at)? line (\d{1,7})")
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
-_CODE_SUFFIX = frozenset(
-    [
-        "ts",
-        "tsx",
-        "js",
-        "jsx",
-        "mjs",
-        "cs",
-        "vb",
-        "fs",
-        "c",
-        "cc",
-        "cpp",
-        "cxx",
-        "h",
-        "hpp",
-        "py",
-        "java",
-        "kt",
-        "go",
-        "rs",
-        "rb",
-        "php",
-        "swift",
-        "scala",
-        "pas",
-        "vue",
-    ]
-)
+_CODE_SUFFIX = words("ts tsx js jsx mjs cs vb fs c cc cpp cxx h hpp py java kt go rs rb php swift scala pas vue")
 _VENDORED = re.compile(
     r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include|bin)/"
     r"|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/"

@@ -12,6 +12,7 @@ import msgspec
 
 from afterturn.condense.extract.call import COMMAND, PATH, PATTERN, URL, Call
 from afterturn.condense.extract.digest import Digest
+from afterturn.condense.extract.words import words
 
 Extractor = Callable[[Call, frozenset[str]], Digest]
 
@@ -24,14 +25,10 @@ class Rule(msgspec.Struct, frozen=True):
     parts: tuple[str, ...] = ()
 
 
-def _names(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 RULES: tuple[Rule, ...] = (
     Rule(
         "plans",
-        _names(
+        words(
             "todowrite todoread todo_write todo_read update_plan plan write_todos manage_todo_list exitplanmode"
             " enterplanmode exit_plan_mode think taskcreate taskupdate tasklist taskget update_todo_list"
             " set_plan plan_mode_respond taskstop killshell kill_shell"
@@ -39,7 +36,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "agents",
-        _names(
+        words(
             "task agent spawn_agent delegate delegate_task dispatch_agent subagent sub_agent call_agent new_task"
             " run_agent wait_agent handoff skill askuserquestion ask_user ask_followup_question askuser"
             " question ask_user_question oracle"
@@ -47,7 +44,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "edits",
-        _names(
+        words(
             "edit multiedit multi_edit write write_file create create_file apply_patch patch replace insert"
             " str_replace search_replace edit_file write_to_file replace_in_file"
             " notebookedit notebook_edit delete_file insert_edit_into_file applypatch multi_edit_file"
@@ -56,7 +53,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "search",
-        _names(
+        words(
             "grep search rg ripgrep search_file_content codebase_search search_dir search_file grep_search"
             " search_files find_in_files text_search search_code greptool file_grep semantic_search"
             " find_string search_for_pattern find_symbol find_referencing_symbols"
@@ -64,14 +61,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "listing",
-        _names(
+        words(
             "glob ls list list_directory list_dir find_file find file_search list_files tree globtool"
             " find_files find_path directory_tree list_allowed_directories file_glob_search"
         ),
     ),
     Rule(
         "web",
-        _names(
+        words(
             "webfetch web_fetch websearch web_search fetch fetch_url browse browser browser_action open_url"
             " google_web_search read_url url_fetch navigate screenshot get_page http_request fetch_webpage"
             " read_web_page search_web fetch_content"
@@ -80,7 +77,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "reads",
-        _names(
+        words(
             "read read_file view open cat fs_read open_file readfile goto scroll_down scroll_up notebookread"
             " notebook_read read_many_files view_file get_file_contents read_text_file read_notebook"
             " readmediafile read_files view_image get_file file_read"
@@ -88,7 +85,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "shell",
-        _names(
+        words(
             "bash shell exec exec_command local_shell local_shell_call run_shell_command execute_bash terminal"
             " run_terminal_cmd execute_command powershell cmd run ipython execute_ipython_cell python"
             " write_stdin bashoutput bash_output taskoutput task_output execute_python run_command sh zsh"
@@ -100,7 +97,7 @@ RULES: tuple[Rule, ...] = (
 
 
 # Tools that show files as well as change them.
-_EDITORS = _names("str_replace_editor str_replace_based_edit_tool str_replace_based_edit file_editor editor")
+_EDITORS = words("str_replace_editor str_replace_based_edit_tool str_replace_based_edit file_editor editor")
 
 
 def kind_of(call: Call) -> str:

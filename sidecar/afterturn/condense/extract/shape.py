@@ -3,6 +3,7 @@
 import re
 
 from afterturn.condense.extract.numbering import split_numbers
+from afterturn.condense.extract.words import words
 
 _HIT = re.compile(r"[\w./\\@+~-]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
 _MARKDOWN = re.compile(r"^#{1,4} \S", re.MULTILINE)
@@ -14,86 +15,13 @@ _CODE = re.compile(
 )
 
 
-_PROSE = frozenset(["md", "markdown", "mdx", "rst", "txt", "adoc", "text"])
+_PROSE = words("md markdown mdx rst txt adoc text")
 _LOGS = frozenset(("log", "out", "err"))
 _PAGES = frozenset(("html", "htm", "xhtml"))
-_SOURCE = frozenset(
-    [
-        "py",
-        "pyi",
-        "ts",
-        "tsx",
-        "js",
-        "jsx",
-        "mjs",
-        "cjs",
-        "go",
-        "rs",
-        "c",
-        "h",
-        "cc",
-        "cpp",
-        "cxx",
-        "hpp",
-        "hh",
-        "java",
-        "kt",
-        "kts",
-        "scala",
-        "rb",
-        "php",
-        "swift",
-        "cs",
-        "fs",
-        "ex",
-        "exs",
-        "erl",
-        "hrl",
-        "clj",
-        "lua",
-        "pl",
-        "pm",
-        "sh",
-        "bash",
-        "zsh",
-        "fish",
-        "ps1",
-        "sql",
-        "proto",
-        "graphql",
-        "vue",
-        "svelte",
-        "css",
-        "scss",
-        "sass",
-        "less",
-        "toml",
-        "ini",
-        "cfg",
-        "conf",
-        "yaml",
-        "yml",
-        "gradle",
-        "cmake",
-        "mk",
-        "dart",
-        "zig",
-        "nim",
-        "hs",
-        "ml",
-        "mli",
-        "r",
-        "jl",
-        "m",
-        "mm",
-        "pony",
-        "vim",
-        "el",
-        "tf",
-        "nix",
-        "heex",
-        "eex",
-    ]
+_SOURCE = words(
+    "py pyi ts tsx js jsx mjs cjs go rs c h cc cpp cxx hpp hh java kt kts scala rb php swift cs fs ex exs"
+    " erl hrl clj lua pl pm sh bash zsh fish ps1 sql proto graphql vue svelte css scss sass less toml ini"
+    " cfg conf yaml yml gradle cmake mk dart zig nim hs ml mli r jl m mm pony vim el tf nix heex eex"
 )
 
 

@@ -11,8 +11,8 @@ _ERROR = re.compile(
     r"|undefined (?:reference|symbol"
     r"|name|variable)|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition"
     r"|not been applied|not applied"
-    r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt|not allowed"
-    r"|not permitted|out of memory|no rule to make|exceeds"
+    r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt"
+    r"|not allowed|not permitted|out of memory|no rule to make|exceeds"
     r"|not ok|\u00d7 |\u9519\u8bef|\u5931\u8d25|\u5f02\u5e38|\u30a8\u30e9\u30fc|\u5931\u6557|\uc624\ub958"
 )
 # A part of a name or a path, not the word.

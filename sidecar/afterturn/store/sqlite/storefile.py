@@ -33,7 +33,7 @@ class StoreFile:
 
     def is_current(self) -> bool:
         """Whether the file that was opened still stands at the path."""
-        return self.opened is not None and self.opened == file_identity(self.path) != self._damaged
+        return self.opened is not None and self.opened == file_identity(self.path)
 
     def open(self) -> Connection:
         """The writer's connection to a store that is private, whole and of the newest schema.
@@ -64,6 +64,7 @@ class StoreFile:
             finding = str(error)
         if finding != "ok":
             self._damaged = file_identity(self.path)
+            self.opened = None  # the readers notice this, and ask for the file to be opened anew
             error = self._damage_error()
             self.problem = str(error)
             raise error

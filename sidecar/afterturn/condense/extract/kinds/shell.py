@@ -1,5 +1,7 @@
 """Shell commands and whatever they run."""
 
+import re
+
 from afterturn.condense.extract.call import COMMAND, Call
 from afterturn.condense.extract.command import main_pipelines
 from afterturn.condense.extract.digest import Digest, Group
@@ -11,49 +13,31 @@ from afterturn.condense.extract.problems import add_problems
 from afterturn.condense.extract.shape import is_log, shape_of
 from afterturn.condense.extract.sight import Sight, sight_of
 from afterturn.condense.extract.weights import error_weight
+from afterturn.condense.extract.words import words
 
 # A running command is asked about by a handle.
 _HANDLES = ("taskid", "bashid", "shellid", "sessionid", "processid", "description")
 _PROGRAM_SHAPES = {
-    **dict.fromkeys(["cat", "sed", "head", "tail", "nl", "bat", "less", "more", "awk", "cut", "tac", "open"], "read"),
-    **dict.fromkeys(["grep", "rg", "ag", "ack", "egrep", "fgrep", "ugrep", "zgrep"], "hits"),
-    **dict.fromkeys(["ls", "find", "fd", "fdfind", "tree", "eza", "exa", "locate"], "paths"),
-    **dict.fromkeys(["jq"], "json"),
-    **dict.fromkeys(["curl", "wget", "http"], "shape"),
+    **dict.fromkeys(words("cat sed head tail nl bat less more awk cut tac open"), "read"),
+    **dict.fromkeys(words("grep rg ag ack egrep fgrep ugrep zgrep"), "hits"),
+    **dict.fromkeys(words("ls find fd fdfind tree eza exa locate"), "paths"),
+    "jq": "json",
+    **dict.fromkeys(("curl", "wget", "http"), "shape"),
 }
 _GIT_SHAPES = {"diff": "diff", "show": "diff", "grep": "hits", "ls-files": "paths", "ls-tree": "paths", "blame": "read"}
-_GIT_FACTS = frozenset(
-    [
-        "status",
-        "log",
-        "commit",
-        "push",
-        "pull",
-        "fetch",
-        "merge",
-        "rebase",
-        "checkout",
-        "switch",
-        "branch",
-        "stash",
-        "add",
-        "reset",
-        "cherry-pick",
-        "revert",
-        "tag",
-        "reflog",
-        "mv",
-        "rm",
-        "clone",
-    ]
+_GIT_FACTS = words(
+    "status log commit push pull fetch merge rebase checkout switch branch stash add reset cherry-pick"
+    " revert tag reflog mv rm clone"
 )
 # Output of these is text that was stored somewhere: an "error" in it is content, not news.
+_LONG_COMMAND = 80
+_CHANGE_FOLDER = re.compile(r"cd [^\s;&|]{1,300} *(?:&&|;|\n) *(?=\S)")
 _CONTENT = frozenset(("read", "hits", "paths", "diff"))
 
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
     command = call.arg(COMMAND) or call.raw
-    digest = Digest(subject=command or call.arg(_HANDLES), outcome=outcome_of(call))
+    digest = Digest(subject=_subject(command) or call.arg(_HANDLES), outcome=outcome_of(call))
     if not call.body.strip():
         digest.outcome.append("no output")
         return digest
@@ -79,6 +63,12 @@ def _diff_start(text: str) -> int:
     return 0 if text.startswith("diff --git ") else text.find("\ndiff --git ")
 
 
+def _subject(command: str) -> str:
+    """The command, without the change of folder that many begin with if it is long: the rest tells more."""
+    match = _CHANGE_FOLDER.match(command)
+    return command[match.end() :] if match is not None and len(command) > _LONG_COMMAND else command
+
+
 def _look(view: Sight, digest: Digest, shape: str) -> None:
     if shape == "read":
         found = shape_of(view.text)
@@ -98,28 +88,26 @@ def _shapes_of(command: str) -> dict[str, None]:
     shapes: dict[str, None] = {}
     for pipeline in main_pipelines(command):
         found = ""
-        for words in pipeline:
-            shape = _program_shape(words)
+        for command_words in pipeline:
+            shape = _program_shape(command_words)
             if not found or shape == "hits":
                 found = shape
         shapes.setdefault(found)
     return shapes
 
 
-def _program_shape(words: list[str]) -> str:
-    program = words[0]
+def _program_shape(line: list[str]) -> str:
+    program = line[0]
     if program in ("git", "hg", "jj"):
-        verb = next(
-            (word for word in words[1:] if not word.startswith("-") and "/" not in word and "=" not in word), ""
-        )
-        if verb == "log" and any(word in ("-p", "--patch") for word in words):
+        verb = next((word for word in line[1:] if not word.startswith("-") and "/" not in word and "=" not in word), "")
+        if verb == "log" and any(word in ("-p", "--patch") for word in line):
             return "diff"
         return _GIT_SHAPES.get(verb, "git" if verb in _GIT_FACTS else "")
-    if program in packages.PROGRAMS and any(word in packages.VERBS for word in words[1:4]):
+    if program in packages.PROGRAMS and any(word in packages.VERBS for word in line[1:4]):
         return "packages"
-    if program == "sed" and any(word.startswith("-i") for word in words):
+    if program == "sed" and any(word.startswith("-i") for word in line):
         return ""
-    if program == "cat" and any(word.startswith((">", "<<")) for word in words):
+    if program == "cat" and any(word.startswith((">", "<<")) for word in line):
         return ""
     return _PROGRAM_SHAPES.get(program, "")
 

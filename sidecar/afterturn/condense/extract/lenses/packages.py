@@ -4,53 +4,13 @@ import re
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.sight import Sight
+from afterturn.condense.extract.words import words
 
-PROGRAMS = frozenset(
-    [
-        "npm",
-        "yarn",
-        "pnpm",
-        "bun",
-        "pip",
-        "pip3",
-        "uv",
-        "poetry",
-        "cargo",
-        "mix",
-        "go",
-        "gem",
-        "bundle",
-        "apt",
-        "apt-get",
-        "brew",
-        "dnf",
-        "yum",
-        "apk",
-        "composer",
-        "conda",
-        "mamba",
-    ]
+PROGRAMS = words(
+    "npm yarn pnpm bun pip pip3 uv poetry cargo mix go gem bundle apt apt-get brew dnf yum apk composer conda mamba"
 )
-VERBS = frozenset(
-    [
-        "install",
-        "add",
-        "remove",
-        "uninstall",
-        "update",
-        "upgrade",
-        "deps.get",
-        "get",
-        "sync",
-        "ci",
-        "i",
-        "download",
-        "tidy",
-        "fetch",
-        "create",
-        "lock",
-        "require",
-    ]
+VERBS = words(
+    "install add remove uninstall update upgrade deps.get get sync ci i download tidy fetch create lock require"
 )
 
 _DID = re.compile(

@@ -1,0 +1,72 @@
+"""What holds for every text: planted secrets go, neighbours stay, a second pass and the size of pieces change nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterturn.redact import Redactor, redactor
+from tests.redact.fakes import KEYS, made, pem
+
+REDACTOR = Redactor()
+# Letters that make no name, prefix or scheme; marks, line ends, wide chars and halves of surrogate pairs.
+NEUTRAL = st.text(st.sampled_from("abdxz 019.,;()[]<>\n\t\r漢é\ud83d\udc00"), max_size=80)
+GLUED = ["github-token", "anthropic-key", "aws-access-key", "google-api-key", "slack-token", "stripe-key", "npm-token"]
+BITS = [
+    *(keys[0] for keys in KEYS.values()),
+    "password", "token", "api_key", "Authorization", "Cookie", "secret", "key", "API key", "AWS_SECRET_ACCESS_KEY",
+    "hunter2", "abc123def", "Bearer ", "Basic ", "sid=1", "; ", "=", ": ", ":", " = ", '"', "'", "`", '\\"', "\\n", "\n",
+    " ", ",", "://", "u:p@", "@", "@tcp(", "curl -u ", "--password ", "?key=", "&token=", "<password>", "</password>",
+    "value", "\\", "%3D", "${X}", "{x}", "[REDACTED:token]", "[REDACTED:", "]", "***", "null", "é", "\ud83d", "eyJ",
+    "-----BEGIN RSA PRIVATE " + "KEY-----", "-----END RSA PRIVATE " + "KEY-----", made("", 64), made("", 20, "0123456789abcdef"),
+    "sk-", "ghp_", "_auth=", "postgres", "(", ")", "[", "{", "}", "#", "str", "export ", "- ", "\t",
+]  # fmt: skip
+MIXED = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
+
+
+@given(before=NEUTRAL, key=st.sampled_from([key for keys in KEYS.values() for key in keys]), after=NEUTRAL)
+def test_a_key_goes_and_its_neighbours_stay(before: str, key: str, after: str) -> None:
+    text, counts = REDACTOR.redact(f"{before} {key} {after}")
+    kind = next(kind for kind, keys in KEYS.items() if key in keys)
+    assert text == f"{before} [REDACTED:{kind}] {after}"
+    assert counts == {kind: 1}
+
+
+@given(before=st.text(max_size=60), kind=st.sampled_from(GLUED), after=st.text(max_size=60))
+def test_a_distinct_key_survives_in_no_surrounding(before: str, kind: str, after: str) -> None:
+    assert KEYS[kind][0] not in REDACTOR.redact(before + KEYS[kind][0] + after)[0]
+
+
+@given(before=MIXED, kind=st.sampled_from(GLUED), after=MIXED)
+def test_a_distinct_key_survives_in_no_syntax(before: str, kind: str, after: str) -> None:
+    assert KEYS[kind][0] not in REDACTOR.redact(before + KEYS[kind][0] + after)[0]
+
+
+@given(before=NEUTRAL, after=NEUTRAL)
+def test_a_private_key_goes_and_its_neighbours_stay(before: str, after: str) -> None:
+    assert REDACTOR.redact(f"{before}\n{pem()}\n# {after}")[0] == f"{before}\n[REDACTED:private-key]\n# {after}"
+
+
+@given(st.one_of(MIXED, st.text(max_size=200)))
+def test_a_second_pass_changes_nothing(text: str) -> None:
+    once, _ = REDACTOR.redact(text)
+    assert REDACTOR.redact(once) == (once, {})
+
+
+@given(text=MIXED, size=st.integers(1, 80))
+def test_the_size_of_the_pieces_changes_nothing(text: str, size: int) -> None:
+    whole = REDACTOR.redact(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redactor, "PIECE", size)
+        assert REDACTOR.redact(text) == whole
+
+
+@given(st.text(st.characters(codec=None), max_size=300))
+def test_any_text_is_taken(text: str) -> None:
+    REDACTOR.redact(text)
+
+
+@given(NEUTRAL)
+def test_a_clean_text_comes_back_itself(text: str) -> None:
+    got, counts = REDACTOR.redact(text)
+    assert got is text
+    assert counts == {}
