@@ -57,7 +57,12 @@ KEYS: dict[str, list[str]] = {
         "xo" + "xp-1234567890-1234567890-" + made("", 32, HEX),
         "xa" + "pp-1-A012345-" + made("", 32, HEX),
     ],
-    "stripe-key": [made("sk" + "_live_", 24), made("rk" + "_live_", 24), made("wh" + "sec_", 32), made("sk" + "_test_", 24)],
+    "stripe-key": [
+        made("sk" + "_live_", 24),
+        made("rk" + "_live_", 24),
+        made("wh" + "sec_", 32),
+        made("sk" + "_test_", 24),
+    ],
     "npm-token": [made("np" + "m_", 36)],
     "pypi-token": [made("py" + "pi-AgEIcHlwaS5vcmc", 120, URLSAFE)],
     "huggingface-token": [made("h" + "f_", 34)],

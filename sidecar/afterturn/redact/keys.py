@@ -140,7 +140,13 @@ _FORMS = (
     Form("alibaba-key", "LTAI", r"LTAI[A-Za-z0-9]{16,26}(?![A-Za-z0-9])"),
     Form("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{60,}+"),
     Form("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,2048}+\.[A-Za-z0-9_-]{10,}+"),
-    Form("telegram-token", ":AA", r"(?:(?<![0-9])|(?<=%20))[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}+", glued=True, back=(10, 9, 8)),
+    Form(
+        "telegram-token",
+        ":AA",
+        r"(?:(?<![0-9])|(?<=%20))[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}+",
+        glued=True,
+        back=(10, 9, 8),
+    ),
     Form("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_-]{20,}+"),
     Form(
         "bearer-token",
@@ -173,11 +179,6 @@ def keys(text: str, start: int, end: int, done: list[int]) -> Iterator[Span]:
                 yield span
                 done[kind] = span.end
                 at = max(at, span.end - before)
-
-
-def has_head(text: str, start: int, end: int) -> bool:
-    """Whether a head that counts anywhere stands in the run."""
-    return bool(_glued().search(text, start, end))
 
 
 def escaped_key(text: str, start: int) -> Span | None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from afterturn.redact import headers, names, pem, urls
 from afterturn.redact.assignments import Name, assigned, two_word_type
-from afterturn.redact.keys import LEFT, RUN, escaped_key, has_head, keys
+from afterturn.redact.keys import LEFT, RUN, escaped_key, keys
 from afterturn.redact.span import Span
 
 # How far a pass sees beyond the piece on both sides; no name that counts is longer.
@@ -39,10 +39,16 @@ _CLASSES = bytes(
     _IN_WORD[0] if (chr(code).isalnum() and code < 128) or code in b"_-" else _NO_WORD[0] for code in range(256)
 )
 # What may stand behind a name that is given a value.
-_AFTER_NAME = frozenset(b"\"'`\\])=:>%,! \t\r\n")
+_AFTER_NAME = frozenset(b"\"'`\\=:>%! \t\r\n")
+# The same after a blank, where the name is no option of a command.
+_AFTER_BLANK = frozenset(b"\"'`\\=:>%!, \t\r\nv-")
+_BLANK, _DASH = b" -"
 _ESCAPES = "nrtbfv"
 _ESCAPE_MARKS = ("\\", "%", "[", ";")
-_LOWER = re.compile(r"[a-z_-]*+")
+# A run of words of up to 13 letters, as the names of code are: `snake_case`, `UPPER_CASE`, `CamelCase`.
+_PLAIN_NAME = re.compile(
+    r"(?:[a-z]{0,13}[_-]++)*+[a-z]{0,13}|(?:[A-Z]{0,13}[_-]++)*+[A-Z]{0,13}|_*(?:[A-Z]{1,4}[a-z]{3,13}[_-]*+)++"
+)
 # The type of a name that says nothing without the word before it.
 _SECOND_WORD = "second-word"
 _RUN = _IN_WORD * RUN
@@ -133,7 +139,7 @@ def _runs(piece: Piece) -> Iterator[tuple[int, int]]:
         end = classes.find(_NO_WORD, at + RUN)
         if end < 0:
             end = len(classes)
-        if not _LOWER.fullmatch(piece.text, at + base, end + base) or has_head(piece.text, at + base, end + base):
+        if not _PLAIN_NAME.fullmatch(piece.text, at + base, end + base):
             yield at + base, end + base
         at = classes.find(_RUN, end)
 
@@ -154,11 +160,20 @@ def _named(piece: Piece, floor: int) -> Iterator[Span]:
         if last < 0:
             last = len(classes)
         progress.named = last + base
-        if last < len(classes) and piece.low[last] not in _AFTER_NAME:
+        if not _may_be_given(piece.low, first, last):
             continue
         for span in _given(piece, max(first, at - MARGIN) + base, last + base):
             progress.named = span.end
             yield span
+
+
+def _may_be_given(low: bytes, first: int, last: int) -> bool:
+    """A quick look at what stands behind the name `low[first:last]`."""
+    if last >= len(low):
+        return False
+    if low[last] != _BLANK:
+        return low[last] in _AFTER_NAME
+    return low[first] == _DASH or low[last + 1 : last + 2] == b"" or low[last + 1] in _AFTER_BLANK
 
 
 def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:

@@ -4,7 +4,7 @@ Beside `{"password": value}` this knows `{"name": "PASSWORD", "value": value}` a
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from afterturn.redact import headers, names
 from afterturn.redact.span import Span, marker, merged
@@ -33,9 +33,9 @@ class _Walk:
         while self.rest:
             item, name, into, at = self.rest.pop()
             if isinstance(item, dict):
-                into[at] = self.object(item, name)
+                into[at] = self.object(cast("dict[Any, Any]", item), name)
             elif isinstance(item, (list, tuple)):
-                into[at] = self.array(list(item), name)
+                into[at] = self.array(list(cast("list[Any]", item)), name)
             else:
                 into[at] = self.leaf(item, name)
         return root[0], self.counts

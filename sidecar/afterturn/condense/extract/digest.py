@@ -9,7 +9,8 @@ class Group(msgspec.Struct):
     """Pieces of one sort under a heading word, best first; or how to find them, if there is room for them.
 
     `order`: where each piece is shown once chosen, if not by value. `share`: how much of the room that is left the
-    group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths).
+    group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths). `bare`: the pieces
+    are identifiers, with nothing in them that could be taken for syntax.
     """
 
     heading: str
@@ -18,6 +19,7 @@ class Group(msgspec.Struct):
     order: list[int] | None = None
     share: int = 100
     cut: bool = False
+    bare: bool = False
 
 
 class Digest(msgspec.Struct):

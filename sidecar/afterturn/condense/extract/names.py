@@ -9,8 +9,9 @@ from afterturn.condense.extract.words import words
 # Only so much text is searched for names; later parts of a huge output add few new ones.
 MAX_NAME_CHARS = 200_000
 
-_IDENTIFIER = re.compile(r"(?<![0-9])[A-Za-z_$][A-Za-z0-9_$]{3,}")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{3,}")
 _PATHLIKE = re.compile(r"[\w.@~+/-]{4,}")
+_HEX = re.compile(r"[0-9a-f]+")
 _DIGIT = re.compile(r"\d+")
 
 # Words of programming languages and of English that name nothing.
@@ -47,7 +48,7 @@ def identifiers(text: str) -> list[str]:
 
 def is_common(word: str) -> bool:
     """Whether a word names nothing: a keyword, a basic type, plain English, a line of underscores."""
-    return word.lower() in _COMMON or not word.strip("_$")
+    return word.strip("_$").lower() in _COMMON or not word.strip("_$")
 
 
 def looks_random(word: str) -> bool:
@@ -72,33 +73,29 @@ def rank_names(
     counts = Counter(identifiers(text[:MAX_NAME_CHARS]))
     scored: list[tuple[int, int, str]] = []
     rare: list[str] = []  # words that occur once and look like any word: only when there is nothing better
-    at = 0
-    for word, count in counts.items():
-        if word in _COMMON or word in known:
-            continue
-        at += 1
+    for at, word in enumerate([word for word in counts if word not in _COMMON]):
         lower = word.islower()
-        if count == 1 and lower and "_" not in word and word not in defined and word not in wanted:
+        shaped = "_" in word or not (lower or word.isupper() or word.istitle())
+        count = counts[word]
+        if not shaped and count == 1 and word not in defined and word not in wanted:
             rare.append(word)
             continue
         score = _BITS[count] if count < 256 else 18
-        # fooBar, FooBar, foo_bar: made up for one thing, where foo, Foo and FOO may be any word.
-        if "_" in word or not (lower or word.isupper() or word.istitle()):
-            bare = word.strip("_$")
-            if not bare or len(word) > 64 or (bare is not word and bare.lower() in _COMMON):
-                continue
-            score += 3
-            if len(word) > 11 and looks_random(word):
-                score -= 8
-        elif not lower and word.lower() in _COMMON:
-            continue
+        if shaped:
+            # fooBar, FooBar, foo_bar: made up for one thing, where foo, Foo and FOO may be any word.
+            score += 3 if len(word) < 12 or not looks_random(word) else -5
         if word in defined:
             score += 4
         if word in wanted:
             score += 40
         scored.append((-score, at, word))
     scored.sort()
-    return [*(word for _, _, word in scored), *rare][:limit]
+    ranked = [word for _, _, word in scored[: limit * 2]] + rare[:limit]
+    return [word for word in ranked if word not in known and not _names_nothing(word)][:limit]
+
+
+def _names_nothing(word: str) -> bool:
+    return len(word) > 64 or is_common(word) or (not word.isalpha() and _HEX.fullmatch(word) is not None)
 
 
 def paths_in(lines: Iterable[str]) -> dict[str, int]:

@@ -15,6 +15,8 @@ from afterturn.text import ELLIPSIS, clean
 MAX_READ_CHARS = 1_000_000
 
 _EDGE = 800
+# A longer result was not refused, whatever words it begins with.
+_SHORT = 1500
 # More rows than this, joined, are no line that ran over the edge.
 _MAX_JOINED = 40
 _REMINDER = ("<system-reminder>", "</system-reminder>")
@@ -69,7 +71,7 @@ def unwrap(text: str) -> Output:
         body=_unwrap_rows(_body(text)),
         exit_code=exit_code(head, tail),
         notes=extent_notes(head, tail if len(text) > _EDGE else ""),
-        ending=ending(head, tail),
+        ending=ending(head, tail) if chars < _SHORT or "timed out" in tail else "",
         chars=chars,
     )
 

@@ -120,7 +120,7 @@ class _Page:
         misses = 0
         pieces = group.pieces() if callable(group.pieces) else group.pieces
         for at, piece in enumerate(pieces):
-            text = _balanced(plain(piece[:_LONGEST_PIECE]))
+            text = piece if group.bare else _balanced(plain(piece[:_LONGEST_PIECE]))
             if not text or text in seen or self._has(text):
                 continue
             seen.add(text)

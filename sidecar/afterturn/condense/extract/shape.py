@@ -16,6 +16,7 @@ _CODE = re.compile(
 
 
 _PROSE = words("md markdown mdx rst txt adoc text")
+_LOOKED_AT = 40
 _LOGS = frozenset(("log", "out", "err"))
 _PAGES = frozenset(("html", "htm", "xhtml"))
 _SOURCE = words(
@@ -58,7 +59,7 @@ def shape_of(text: str) -> str:
         return "jsonl" if head[0] == "{" and "\n{" in text[:20_000] and "}\n{" in text[:200_000] else "json"
     if "<html" in head[:1500].lower() or head[:15].lower().startswith("<!doctype html"):
         return "html"
-    lines = [line for line in text[:20_000].split("\n")[:60] if line.strip()]
+    lines = [line for line in text[:20_000].split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
     if not lines:
         return "plain"
     if split_numbers(lines).numbers is not None:

@@ -29,7 +29,7 @@ def read(view: Sight, digest: Digest) -> None:
     _add_outline(outline, ranked, digest)
     _add_literals(view, outline, digest)
     rest = [name for name in ranked if name not in outline.defined]
-    digest.names.append(Group("names", rest, " "))
+    digest.names.append(Group("names", rest, " ", bare=True))
 
 
 def _extent(numbers: list[str]) -> str:

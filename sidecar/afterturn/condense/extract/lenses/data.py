@@ -71,7 +71,9 @@ def read_json(view: Sight, digest: Digest, value: Any) -> None:
 
 
 def _names(view: Sight, keys: Iterable[str]) -> Group:
-    return Group("names", partial(rank_names, view.text, wanted=view.wanted, known=view.known | frozenset(keys)), " ")
+    return Group(
+        "names", partial(rank_names, view.text, wanted=view.wanted, known=view.known | frozenset(keys)), " ", bare=True
+    )
 
 
 def _walk(value: Any) -> tuple[list[str], dict[str, None]]:

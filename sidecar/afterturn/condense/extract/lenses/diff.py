@@ -51,7 +51,7 @@ def read(view: Sight, digest: Digest) -> None:
         if hunks:
             digest.names.append(Group("hunks", [cut_words(hunk, 140) for hunk in hunks], " | ", share=45))
     names = partial(rank_names, "\n".join(changed), wanted=view.wanted, known=view.known)
-    digest.names.append(Group("names", names, " "))
+    digest.names.append(Group("names", names, " ", bare=True))
 
 
 def _subject(lines: list[str], at: int) -> str:

@@ -105,7 +105,7 @@ def read(view: Sight, digest: Digest) -> None:
         digest.facts.append(Group("at", places, "; ", cut=True))
     text = "\n".join(hits.texts)
     names = partial(rank_names, text, wanted=view.wanted, known=view.known)
-    digest.names.append(Group("names", names, " ", share=65))
+    digest.names.append(Group("names", names, " ", bare=True, share=65))
     shown = [
         cut_words(line.strip(), 120)
         for line in hits.texts[:40]

@@ -40,7 +40,7 @@ def read(view: Sight, digest: Digest) -> None:
         Group("links", urls, " ", share=50),
         Group("paths", lambda: _paths(lines, urls), share=50),
         Group("", lambda: list(dict.fromkeys(_REFERENCE.findall(text))), " ", share=25),
-        Group("names", partial(rank_names, text, wanted=view.wanted, known=view.known), " ", share=80),
+        Group("names", partial(rank_names, text, wanted=view.wanted, known=view.known), " ", bare=True, share=80),
         Group("ends", lambda: [cut_words(line, 160) for line in last_lines(lines, 1)], " | ", cut=True),
     ]
 

@@ -29,7 +29,7 @@ def add_names(view: Sight, digest: Digest, lines: list[str]) -> None:
         return rank_names("\n".join(lines), wanted=view.wanted, known=view.known)
 
     digest.names.append(Group("paths", paths, share=50))
-    digest.names.append(Group("names", names, " "))
+    digest.names.append(Group("names", names, " ", bare=True))
 
 
 def _by_use(paths: list[str], wanted: frozenset[str]) -> list[str]:
