@@ -1,7 +1,7 @@
 """The work grows with the length of the text, whatever it is made of.
 
-Counted in calls, which shows a look at the same place again and again; a pattern that runs over the same chars again and
-again inside one call shows as a hang, which the time limit ends.
+Counted in calls, which shows a look at the same place again and again; a pattern that runs over the same chars again
+and again inside one call shows as a hang, which the time limit ends.
 """
 
 import sys
@@ -16,13 +16,15 @@ from tests.redact.fakes import ALNUM, made, pem
 REDACTOR = Redactor()
 UNITS = [
     "a clean line of prose. ", "x", "\n", "é", "key=", 'password="', "password='", 'password=\\"', 'secret="a\\\\',
-    "token=", "token: ", "token ", "--token ", '"token", ', "password value", "<token>", "@", "://a:", "mysql://a:b/", "u:p@",
-    "u:p@tcp(", "Cookie: ", "Cookie: a=b; ", "Set-Cookie: Secure; ", "Authorization: ", "Authorization: Basic ", "Bearer ",
-    "curl ", "curl -u a:b ", "-u a:b ", "sk-", "ghp_", "eyJ", "eyJaaaaaaaaaaaaaaaaaaaa.", "SG.", "T3BlbkFJ", "-us12",
-    "1234567890:AA", ".atlasv1.", "8Q~", "/services/T", "sig=", "_auth=", "-----", "-----BEGIN PRIVATE " + "KEY-----",
+    "token=", "token: ", "token ", "--token ", '"token", ', "password value", "<token>", "@", "://a:",
+    "mysql://a:b/", "u:p@", "u:p@tcp(", "Cookie: ", "Cookie: a=b; ", "Set-Cookie: Secure; ", "Authorization: ",
+    "Authorization: Basic ", "Bearer ", "curl ", "curl -u a:b ", "-u a:b ", "sk-", "ghp_", "eyJ",
+    "eyJaaaaaaaaaaaaaaaaaaaa.", "SG.", "T3BlbkFJ", "-us12", "1234567890:AA", ".atlasv1.", "8Q~", "/services/T",
+    "sig=", "_auth=", "-----", "-----BEGIN PRIVATE " + "KEY-----",
     "-----BEGIN PRIVATE " + "KEY-----\nMIIEabcdefghijklmnop\n", "-----END PRIVATE " + "KEY-----",
     "PuTTY-User-Key-File-2: x\n", "PRIVATE KEY ", "sshpass -p ", "\\n", "\\", "${", "{", "%3D", "password%3D",
-    "password:\n", "password: a.b.c(", "name: PASSWORD\n value: ", "[REDACTED:token]", "a=b; ", "\ud83d", "0123456789abcdef",
+    "password:\n", "password: a.b.c(", "name: PASSWORD\n value: ", "[REDACTED:token]", "a=b; ", "\ud83d",
+    "0123456789abcdef",
 ]  # fmt: skip
 
 

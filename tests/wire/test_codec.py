@@ -86,6 +86,17 @@ def test_a_lone_surrogate_survives_both_ways() -> None:
     assert json.loads(encode({"method": "\udc00", "n": 2**70})) == {"method": "\udc00", "n": 2**70}
 
 
+def test_a_lone_surrogate_in_a_name_is_kept_where_names_are_free_and_ignored_elsewhere() -> None:
+    odd = "\\ud83d"
+    body = (
+        f'{{"jsonrpc":"2.0","id":1,"{odd}":2,"method":"x","params":{{"sessionId":"s","{odd}":1,'
+        f'"inner":{{"{odd}":1,"count":4}},"many":[{{"{odd}":[]}}],"byName":{{"{odd}":{{"count":3}}}},"args":{{"{odd}":{{}}}}}}}}'
+    ).encode()
+    params = ParamsDecoder(Params).decode(decode_envelope(body).params)
+    expected = Params("s", Inner(4), by_name={"\ud83d": Inner(3)}, many=[Inner()], args={"\ud83d": {}})
+    assert params == expected
+
+
 @pytest.mark.req("wire.empty-array-as-object")
 @pytest.mark.parametrize(
     ("params", "expected"),

@@ -4,14 +4,13 @@ The scheme of an authorisation, the names of cookies and their attributes stay; 
 """
 
 import re
-from collections.abc import Iterator
 
 from afterturn.redact import names
 from afterturn.redact.span import BY_PLACE, Span
 from afterturn.redact.values import Setting, is_placeholder, is_secret, is_stand_in
 
 _TO_VALUE = re.compile(
-    r"(?:\\{0,7}[\"'`][\])]{0,2})?[ \t]{0,16}(?P<op>=>|:=|[:=,]|%3[aA])(?:[ \t]{0,16}\[?(?:\s{0,64}(?=[\"'`]))?)"
+    r"(?:\\{0,7}[\"'`][\])]{0,2})?[ \t]{0,16}+(?P<op>=>|:=|[:=,]|%3[aA])(?:[ \t]{0,16}+\[?(?:\s{0,64}+(?=[\"'`]))?)"
     r"(?P<open>(?:[rRbBuUfF]{1,2})?\\{0,7}[\"'`])?"
 )
 _SCHEME = re.compile(
@@ -54,37 +53,43 @@ def authorization(text: str, end: int) -> Span | None:
     kind = "basic-auth" if scheme["scheme"].lower() == "basic" else "bearer-token"
     if scheme["lists"]:
         quote = link["open"][-1] if link["open"] else ""
-        found = (_QUOTES_OUT[quote] if quote else _PARAMETERS).match(text, scheme.end())
-        return _span(found, "authorization") if found and "=" in found[0] and not is_stand_in(found[0]) else None
-    found = _CREDENTIAL.match(text, scheme.end())
+        parameters = _QUOTES_OUT[quote] if quote else _PARAMETERS
+        found = parameters.match(text, scheme.end(), scheme.end() + _LOOK)
+        if not found or "=" not in found[0] or is_stand_in(found[0]):
+            return None
+        return Span(scheme.end(), _end_of(parameters, text, scheme.end()), BY_PLACE, "authorization")
+    found = _CREDENTIAL.match(text, scheme.end(), scheme.end() + _LOOK)
     if not found or is_placeholder(found[0]) or found[0].split("=")[0].lower().rstrip(".:") in _PROSE:
         return None
-    return _span(found, kind)
+    return Span(scheme.end(), _end_of(_CREDENTIAL, text, scheme.end()), BY_PLACE, kind)
 
 
-def cookies(text: str, end: int) -> Iterator[Span]:
-    """The values of the cookies in the header whose name ends at `end`."""
+def cookies(text: str, end: int) -> tuple[list[Span], int]:
+    """The values of the cookies in the header whose name ends at `end`, and where they end."""
     link = _TO_VALUE.match(text, end)
     if link and (link["open"] or link["op"] not in (",", "=")):
-        yield from cookie_pairs(text, link.end())
+        return cookie_pairs(text, link.end())
+    return [], end
 
 
-def cookie_pairs(text: str, at: int) -> Iterator[Span]:
-    """The values of `name=value; name=value` at `at`; attributes such as `Path` keep theirs."""
+def cookie_pairs(text: str, at: int) -> tuple[list[Span], int]:
+    """The values of `name=value; name=value` at `at`, and where they end; attributes such as `Path` keep theirs.
+
+    A caller that goes on behind the end looks at no pair twice, however many of them are placeholders.
+    """
+    spans: list[Span] = []
     found = _COOKIE.match(text, at)
     while found:
+        at = found.end()
         if found["name"].lower() not in _ATTRIBUTES and not is_stand_in(found["value"]):
-            yield Span(found.start("value"), found.end("value"), BY_PLACE, "cookie")
+            spans.append(Span(found.start("value"), found.end("value"), BY_PLACE, "cookie"))
         if not found["next"]:
-            return
-        flag = _FLAG.match(text, found.end())
-        found = _COOKIE.match(text, flag.end() if flag else found.end())
+            break
+        flag = _FLAG.match(text, at)
+        found = _COOKIE.match(text, flag.end() if flag else at)
+    return spans, at
 
 
 def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
-
-
-def _span(found: re.Match[str], kind: str) -> Span:
-    return Span(found.start(), found.end(), BY_PLACE, kind)

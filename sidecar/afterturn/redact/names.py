@@ -67,7 +67,8 @@ _DESCRIBES = word_set(
     "errors message msg status state stats rate cost price per at in on date time issuer scopes scope header text "
     "strength exists changed env var variable prompt title description desc help algorithm alg method mode "
     "placeholder ring reset rotation created updated key keys attempt attempts auth dict obj object data list map "
-    "model table response request client helper util utils factory builder service handler config settings options params "
+    "object data list map model table response request client helper util utils factory builder service handler "
+    "config settings options params "
     "info view form spec schema counter bucket prefix suffix param domain alias reference profile mgr"
 )
 # Before the secret word: the value is a count, a flag, or a token of another trade (paging, language models, LSP).

@@ -23,8 +23,7 @@ BACK = 8192 + MARGIN
 _NAMES = (
     re.compile(rb"k(?:en|ey|ie)"),  # token, key, cookie
     re.compile(rb"cre[dt]"),  # secret, credential
-    re.compile(rb"pass"),
-    re.compile(rb"w(?<=pw)d"),
+    re.compile(rb"p(?:ass|wd)"),
     re.compile(rb"z(?<=uthoriz)ation"),
 )
 _COMMAND = re.compile(rb"curl")

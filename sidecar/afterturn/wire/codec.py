@@ -9,7 +9,7 @@ import re
 from typing import Any, Never, cast
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, inspect
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -86,10 +86,10 @@ def _decode_slowly(body: bytes | bytearray) -> Envelope:
     except ValueError as problem:
         raise Malformed(PARSE_ERROR, f"Malformed JSON: {_first_line(problem)}") from None
     try:
-        head = msgspec.convert(value, _Head)
+        head = msgspec.convert(_known_fields(value, inspect.type_info(_Head)), _Head)
     except msgspec.ValidationError as problem:
         raise Malformed(INVALID_REQUEST, f"Invalid request: {_first_line(problem)}") from None
-    rest = {name: value[name] for name in ("params", "result", "error") if name in value}
+    rest: dict[str, Any] = {name: value[name] for name in ("params", "result", "error") if name in value}
     return Envelope(id=head.id, method=head.method, jsonrpc=head.jsonrpc, **rest)
 
 
@@ -124,7 +124,7 @@ class ParamsDecoder:
             if not _FORGIVABLE.match(str(problem)):
                 raise _invalid(problem) from None
             return self._decode_slowly(params, problem)
-        except (msgspec.DecodeError, RecursionError) as problem:
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as problem:
             return self._decode_slowly(params, problem)
 
     def _decode_slowly(self, params: Any, problem: Exception) -> Any:
@@ -142,6 +142,8 @@ class ParamsDecoder:
         for _ in range(_MAX_EMPTY_ARRAYS):
             try:
                 return msgspec.convert(value, self._type)
+            except UnicodeEncodeError:  # a lone surrogate in the name of a field, which therefore is none of ours
+                value = _known_fields(value, inspect.type_info(self._type))
             except msgspec.ValidationError as error:
                 problem = error
                 value, changed = _empty_array_to_object(value, *split_problem(str(error)))
@@ -178,6 +180,23 @@ def split_problem(text: str) -> tuple[str, str]:
         return path, missing[1]
     expected = (match and (match["expected"] or match["other"])) or text
     return path, " | ".join(_JSON_NAMES.get(word, word) for word in expected.split(" | "))
+
+
+def _known_fields(value: Any, type_: inspect.Type) -> Any:
+    """`value` without the fields that its type does not have, at every level that is a Struct's."""
+    if isinstance(type_, inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name: field.type for field in type_.fields}
+        mapping = cast("dict[str, Any]", value)
+        return {name: _known_fields(item, fields[name]) for name, item in mapping.items() if name in fields}
+    if isinstance(type_, inspect.ListType | inspect.VarTupleType) and isinstance(value, list):
+        return [_known_fields(item, type_.item_type) for item in cast("list[Any]", value)]
+    if isinstance(type_, inspect.DictType) and isinstance(value, dict):
+        mapping = cast("dict[str, Any]", value)
+        return {name: _known_fields(item, type_.value_type) for name, item in mapping.items()}
+    if isinstance(type_, inspect.UnionType):
+        for choice in type_.types:
+            value = _known_fields(value, choice)
+    return value
 
 
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|(\[\.\.\.\])")

@@ -1,16 +1,18 @@
 """What an extractor found in one call, in order of value, before any budget is applied."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
+
+_A_FEW = 3
 
 
 class Group(msgspec.Struct):
     """Pieces of one sort under a heading word, best first; or how to find them, if there is room for them.
 
     `order`: where each piece is shown once chosen, if not by value. `share`: how much of the room that is left the
-    group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths). `bare`: the pieces
-    are identifiers, with nothing in them that could be taken for syntax.
+    group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths).
+    `bare`: the pieces are identifiers, with nothing in them that could be taken for syntax.
     """
 
     heading: str
@@ -35,3 +37,9 @@ class Digest(msgspec.Struct):
     facts: list[Group] = []
     names: list[Group] = []
     problems: int = 0
+
+    def count_lines(self, lines: Sequence[object]) -> None:
+        """Say how many lines there are, in the form of `COUNT_PATTERN`, if there are too many to see at once."""
+        count = len(lines) - (1 if lines and lines[-1] == "" else 0)
+        if count > _A_FEW:
+            self.outcome.append(f"({count} lines)")

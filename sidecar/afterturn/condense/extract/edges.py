@@ -6,7 +6,7 @@ Plain searches for a few words come first: the patterns are slow, and most resul
 import re
 
 _EXIT_WORDS = (
-    r"(?:exit(?:ed|s)?(?: with)?(?: exit)?(?:[ -_](?:code|status))?|return ?code|finished with)"
+    r"(?:exited with(?: exit)?(?: code| status)?|exit[ _-](?:code|status)|return[ _]?code)"
     r"(?: of| is| was)?\s*[:=]?\s*"
 )
 _EXIT_HEAD = re.compile(
@@ -14,10 +14,12 @@ _EXIT_HEAD = re.compile(
     r"(?:<returncode>|<exit_code>|(?:Error: )?(?:Process |Command )?" + _EXIT_WORDS + r")(-?\d{1,10})\b",
     re.IGNORECASE,
 )
+# A whole line that says no more than that.
 _EXIT_TAIL = re.compile(
-    r"(?:^|[\n\[(> ])(?:(?:(?:the )?(?:command|process|program|script|shell|container|job)\b[^\n]{0,40}?|\[|\()?\b"
-    r"(?:exited with(?: exit)?(?: code| status)?|exit(?:ed)?[ _-]?(?:code|status)|exit|return[ _]?code)"
-    r"\s*[:=]?\s*|<exit_code>)(-?\d{1,10})\b(?![\w/]|\.\d)",
+    r"(?:\[[^\]\n]{0,80}\] ?){0,3}[\[(<]?(?:error: ?)?"
+    r"(?:(?:the )?(?:command|process|program|script|shell|container|job|task|child)\b.{0,80}? )?"
+    r"(?:exit(?:ed)? with(?: exit)?(?: code| status)?|exit[ _-](?:code|status)|return[ _]?code)"
+    r"(?: of| is| was)?\s*[:=]?\s*(-?\d{1,10})[\])>.,;]*",
     re.IGNORECASE,
 )
 _EXIT_HINTS = ("exit", "return code", "return_code", "returncode")
@@ -65,8 +67,8 @@ def exit_code(head: str, tail: str) -> str | None:
     low = tail.lower()
     if not any(word in low for word in _EXIT_HINTS):
         return None
-    codes = [code for line in tail.split("\n") for code in _EXIT_TAIL.findall(line[:200])]
-    return codes[-1] if codes else None
+    matches = (_EXIT_TAIL.fullmatch(line[:200].strip()) for line in reversed(tail.split("\n")))
+    return next((match[1] for match in matches if match is not None), None)
 
 
 def extent_notes(head: str, tail: str) -> tuple[str, ...]:

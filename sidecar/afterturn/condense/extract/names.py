@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
+from itertools import chain
 
 from afterturn.condense.extract.words import words
 
@@ -38,6 +39,9 @@ _COMMON = words(
 )
 
 
+# No budget has room for more names than these, and one for every so many chars.
+_FEW_NAMES = 60
+_CHARS_A_NAME = 100
 _BITS = tuple(2 * count.bit_length() for count in range(256))
 
 
@@ -64,11 +68,11 @@ def rank_names(
     defined: Collection[str] = (),
     wanted: Collection[str] = (),
     known: Collection[str] = (),
-    limit: int = 400,
 ) -> list[str]:
     """Identifiers of `text`, best first: wanted by later calls, defined here, name-like in shape, often used.
 
-    `known` ones are left out. The order depends on nothing but the arguments: ties keep the order of appearance.
+    As many as could be shown of such a text; `known` ones are left out. The order depends on nothing but the
+    arguments: ties keep the order of appearance.
     """
     counts = Counter(identifiers(text[:MAX_NAME_CHARS]))
     scored: list[tuple[int, int, str]] = []
@@ -90,8 +94,14 @@ def rank_names(
             score += 40
         scored.append((-score, at, word))
     scored.sort()
-    ranked = [word for _, _, word in scored[: limit * 2]] + rare[:limit]
-    return [word for word in ranked if word not in known and not _names_nothing(word)][:limit]
+    limit = _FEW_NAMES + len(text) // _CHARS_A_NAME
+    ranked: list[str] = []
+    for word in chain((word for _, _, word in scored), rare):
+        if word not in known and not _names_nothing(word):
+            ranked.append(word)
+            if len(ranked) >= limit:
+                break
+    return ranked
 
 
 def _names_nothing(word: str) -> bool:

@@ -3,15 +3,18 @@
 from afterturn.condense.extract.call import Call
 
 
-def outcome_of(call: Call) -> list[str]:
-    """Exit code, refusal, time-out and the extent notes of the output, the most telling first."""
+def outcome_of(call: Call, *, ran: bool = False) -> list[str]:
+    """Exit code, refusal, time-out and the extent notes of the output, the most telling first.
+
+    `ran`: the tool runs something, so that an exit code in its output is its own and not something it shows.
+    """
     output = call.output
     phrases: list[str] = []
     if call.status == "notRun":
         phrases.append("not run")
     if call.status == "denied" or (output.ending == "denied" and output.chars < 1500):
         phrases.append("denied by the user")
-    if output.exit_code is not None:
+    if ran and output.exit_code is not None:
         phrases.append(f"exit code {output.exit_code}")
     elif call.is_error and not phrases:
         phrases.append("error")

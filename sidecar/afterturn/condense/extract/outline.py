@@ -7,8 +7,8 @@ from afterturn.condense.extract.words import words
 
 _MAX_LINES = 8000
 # What stands further in belongs to the inside of something.
-_TABS = 3
-_BLANKS = 12
+_TABS = "\t\t\t\t"
+_BLANKS = 9
 # Comments, closing brackets and operators begin no definition.
 _NO_START = frozenset("})]>/;,|-+=?!%^<")
 
@@ -56,6 +56,7 @@ _IMPORT = re.compile(
 _IMPORT_WORDS = words("import from use require alias #include include using } const var package @import extern")
 _ACCESS = words("public private protected static async override")
 _NOT_IMPORTS = words("namespace static strict the a it this type std")
+_CONTROL = words("if for while switch catch return else elif do case when match throw await new")
 _NOT_METHODS = words(
     "if for while switch catch return function with else elif do await super case when match new throw"
     " async sizeof defined __attribute__ __declspec"
@@ -80,12 +81,11 @@ def outline_of(lines: Numbered) -> Outline:
     """Read definitions, headings and imports off the lines that stand near the left edge."""
     outline = Outline()
     for index, line in enumerate(lines.texts[:_MAX_LINES]):
-        text = line.lstrip()
-        if not text or text[0] in _NO_START:
+        if line[:_BLANKS].isspace() or line.startswith(_TABS):
             continue
-        indent = len(line) - len(text)
-        if indent <= (_TABS if line[0] == "\t" else _BLANKS) and len(text) > 3:
-            _read_line(outline, lines.number(index), text[:200].rstrip(), indent)
+        text = line.lstrip()
+        if text and text[0] not in _NO_START and len(text) > 3:
+            _read_line(outline, lines.number(index), text[:200].rstrip(), len(line) - len(text))
     return outline
 
 
@@ -103,6 +103,9 @@ def _read_line(outline: Outline, number: str, text: str, indent: int) -> None:
         if match is not None:
             _define(outline, number, match, indent)
             return
+    if text[-1] == "{" and text[0] in ".#:@*[&":
+        outline.defined.setdefault(text.rstrip(" {"), number)
+        return
     if text[0] == "#" and indent == 0:
         match = _HEADING.match(text)
         if match is not None:
@@ -110,9 +113,6 @@ def _read_line(outline: Outline, number: str, text: str, indent: int) -> None:
         return
     if "(" in text:
         _read_function(outline, number, text, word, indent)
-        return
-    if text[-1] == "{" and text[0] in ".#:@*[&":
-        outline.defined.setdefault(text.rstrip(" {"), number)
         return
     if indent <= 4 and ":" in text:
         match = _FIELD.match(text)
@@ -128,7 +128,7 @@ def _read_function(outline: Outline, number: str, text: str, word: str, indent: 
         match = _METHOD.match(text)
     else:
         return
-    if match is not None and match[1] not in _NOT_METHODS and word not in _NOT_METHODS and "for_each" not in word:
+    if match is not None and match[1] not in _NOT_METHODS and word not in _CONTROL and "for_each" not in word:
         outline.defined.setdefault(match[1], number)
 
 

@@ -36,8 +36,8 @@ _WRAP_LINE = re.compile(
     r"|no output\))|\[(?:File: |The command completed|Command finished|Current working|Python interpreter"
     r"|Truncated at)"
     r"|(?:Chunk ID|Wall time|Original token count|Total output lines|Process Group PGID|Background PIDs"
-    r"|Signal|Exit Code|Error"
-    r"|Directory): |Exit code:? \d|Command exited with|Process exited with|Here's the result of running"
+    r"|Exit Code): |Signal: \d|Error: \(none\)"
+    r"|Exit code:? \d|Command exited with|Process exited with|Here's the result of running"
     r"|--- FILE CONTENT"
     r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+"
     r"|Found \d+ (?:match|file|result)|No (?:files|matches)(?: were)? found"
@@ -66,11 +66,13 @@ def unwrap(text: str) -> Output:
         half = MAX_READ_CHARS // 2
         text = text[:half] + "\n" + text[-half:]
     text = _without_reminders(clean(text))
+    if "tool_use_error>" in text[:_EDGE]:
+        text = text.replace("<tool_use_error>", "", 1).replace("</tool_use_error>", "", 1)
     head, tail = text[:_EDGE], text[-_EDGE:]
     return Output(
         body=_unwrap_rows(_body(text)),
         exit_code=exit_code(head, tail),
-        notes=extent_notes(head, tail if len(text) > _EDGE else ""),
+        notes=extent_notes(head, tail),
         ending=ending(head, tail) if chars < _SHORT or "timed out" in tail else "",
         chars=chars,
     )

@@ -7,19 +7,24 @@ import msgspec
 from afterturn.condense.extract.call import Call
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import identifiers
-from afterturn.condense.extract.safe import plain
+from afterturn.condense.extract.safe import is_instruction, plain
 from afterturn.text import ELLIPSIS
 
 # A replacement also names its ref and the recovery tool, which costs about this much beside the bullets.
 REF_CHARS = 60
 
 _BIG = 3200
+_LINE_CHARS = 120
+# Facts of so small a result are worth more than what leaving them out would save.
+_FULLY_TOLD = 320
 # With less room than this no piece is worth looking for.
 _LEAST = 4
 _SUBJECT_CHARS = 150
 _LONGEST_PATH = 240
 # What is longer is cut in any case.
 _LONGEST_PIECE = 4000
+# `so' in the messages of older tools.
+_GNU_QUOTES = re.compile(r"`([^`'\n]{1,80})'")
 _MARK = re.compile(r"[\"`']")
 
 
@@ -38,9 +43,11 @@ def room_for(chars: int, problems: int = 0) -> Room:
     """
     small = _descent(chars, 2100, _BIG)
     least = 200 + 350 * small // 1000
-    total = min(max(chars * 86 // 1000 - REF_CHARS, min(chars * 55 // 100, least), 40), 2600)
+    much = max(chars * 55 // 100, min(chars * 9 // 10, 100), 40)
+    total = min(max(chars * 86 // 1000 - REF_CHARS, min(much, least)), 2600)
     share = 61 + 6 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
     share += max(0, 500 - share) * _descent(chars, 2100, _BIG * 3 // 2) // 1000
+    share += (1000 - share) * _descent(chars, 600, 2100) // 1000
     return Room(total, max(total, min(chars * share // 1000, 3600)))
 
 
@@ -60,7 +67,7 @@ def render(call: Call, digest: Digest) -> list[str]:
     room = room_for(call.output.chars, digest.problems)
     lines = [_first_line(call, digest, room.total)]
     page = _Page(lines[0])
-    facts = page.pack(digest.facts, room.facts - len(lines[0]))
+    facts = page.pack(digest.facts, max(room.facts - len(lines[0]), min(call.output.chars + 24, _FULLY_TOLD)))
     if facts:
         lines.append("- " + facts)
     names = page.pack(digest.names, room.total - len(lines[0]) - len(facts))
@@ -82,7 +89,7 @@ def _first_line(call: Call, digest: Digest, total: int) -> str:
         if (
             text
             and len(text) <= _LONGEST_PATH
-            and (separator == " -> " or len(line) + len(text) <= max(total, len(line) + 30))
+            and (separator == " -> " or len(line) + len(text) <= max(total, _LINE_CHARS, len(line) + 30))
         ):
             line += separator + text
             separator = "; "
@@ -105,9 +112,12 @@ class _Page:
             left = room - sum(len(part) + 2 for part in parts) - len(group.heading) - 2
             if left < _LEAST:
                 break
-            chosen = self._choose(group, left * group.share // 100, left)
+            share = 100 if room <= _FULLY_TOLD else group.share
+            chosen = self._choose(group, left * share // 100, left)
             if chosen:
                 text = (f"{group.heading}: " if group.heading else "") + group.separator.join(chosen)
+                if group.bare and is_instruction(text):
+                    continue
                 parts.append(text)
                 self.text += "\n" + text
                 self.words.update(identifiers(text))
@@ -124,6 +134,9 @@ class _Page:
             if not text or text in seen or self._has(text):
                 continue
             seen.add(text)
+            if len(text) > room and not chosen and misses == 0 and len(text) <= most:
+                chosen.append((at, text))
+                break
             if len(text) > room and not chosen and misses == 0 and group.cut and most >= 30:
                 text = _whole_words(text, most if len(text) <= most else max(room, most * 3 // 4))
                 if text and len(text) <= most:
@@ -162,6 +175,8 @@ def _balanced(text: str) -> str:
 
     Either would pair up with a mark of the next piece, and make words of ours look like a quotation.
     """
+    if "`" in text and text.count("`") % 2:
+        text = _GNU_QUOTES.sub(r"'\1'", text)
     drop: list[int] = []
     end = 0
     for match in _MARK.finditer(text):

@@ -5,11 +5,11 @@ import re
 # Strong words for something gone wrong, in lower case. No assertion stands before them, so that the search can skip to
 # their first letters; what may stand beside them is checked after.
 _ERROR = re.compile(
-    r"errors?|fatal|panic|exception|traceback|failures?|failed|fails|fail|denied|refused|rejected|conflict"
+    r"errors?|fatal|panicked|panic|exception|traceback|failures?|failed|fails|fail|denied|refused|rejected|conflict"
     r"|cannot|could not"
     r"|can't|unable to|timed out|killed|aborted|segmentation fault|core dumped|not found|no such file"
     r"|undefined (?:reference|symbol"
-    r"|name|variable)|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition"
+    r"|name|variable)|undefined:|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition"
     r"|not been applied|not applied"
     r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt"
     r"|not allowed|not permitted|out of memory|no rule to make|exceeds"

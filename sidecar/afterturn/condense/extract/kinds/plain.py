@@ -15,7 +15,7 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     subject = (
         call.arg((*URL, *PATH, *PATTERN, *QUERY, *COMMAND, *ASK)) or call.raw or next(iter(call.args.values()), "")
     )
-    digest = Digest(subject=subject, outcome=outcome_of(call))
+    digest = Digest(subject=subject, outcome=outcome_of(call, ran=True))
     if not call.body.strip():
         digest.outcome.append("no output")
         return digest

@@ -30,6 +30,7 @@ _GIT_FACTS = words(
     " revert tag reflog mv rm clone"
 )
 # Output of these is text that was stored somewhere: an "error" in it is content, not news.
+_TOLD_BY_SHAPE = words("diff json jsonl html numbered markdown")
 _LONG_COMMAND = 80
 _CHANGE_FOLDER = re.compile(r"cd [^\s;&|]{1,300} *(?:&&|;|\n) *(?=\S)")
 _CONTENT = frozenset(("read", "hits", "paths", "diff"))
@@ -37,7 +38,7 @@ _CONTENT = frozenset(("read", "hits", "paths", "diff"))
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
     command = call.arg(COMMAND) or call.raw
-    digest = Digest(subject=_subject(command) or call.arg(_HANDLES), outcome=outcome_of(call))
+    digest = Digest(subject=_subject(command) or call.arg(_HANDLES), outcome=outcome_of(call, ran=True))
     if not call.body.strip():
         digest.outcome.append("no output")
         return digest
@@ -80,7 +81,7 @@ def _look(view: Sight, digest: Digest, shape: str) -> None:
     else:
         found = shape_of(view.text)
         # The end of a run says more than its shape, which is mixed.
-        look(view, digest, found if found not in ("code", "table", "paths") or shape == "shape" else "plain")
+        look(view, digest, found if found in _TOLD_BY_SHAPE or shape == "shape" else "plain")
 
 
 def _shapes_of(command: str) -> dict[str, None]:

@@ -21,7 +21,7 @@ def read(view: Sight, digest: Digest) -> None:
     outline = outline_of(lines)
     text = view.text
     if lines.numbers is None:
-        digest.outcome.append(f"({len(lines.texts)} lines)")
+        digest.count_lines(lines.texts)
     else:
         digest.outcome.append(_extent([number for number in lines.numbers if number]))
         text = "\n".join(lines.texts)

@@ -120,7 +120,7 @@ def _scalar(key: str, value: Any) -> str:
 
 def read_broken_json(view: Sight, digest: Digest) -> None:
     """Add the keys and names of text that looks like JSON but is cut or has several values."""
-    digest.outcome.append(f"({len(view.lines.all)} lines)")
+    digest.count_lines(view.lines.all)
     keys = dict.fromkeys(_KEY.findall(view.text[:200_000]))
     digest.names += [Group("keys", list(keys)[:80], share=45), _names(view, keys)]
 
@@ -128,7 +128,7 @@ def read_broken_json(view: Sight, digest: Digest) -> None:
 def read_table(view: Sight, digest: Digest) -> None:
     """Add the header and the first rows of delimited text."""
     rows = [line.strip() for line in view.lines.all if line.strip(" -+|=\t")]
-    digest.outcome.append(f"({len(rows)} lines)")
+    digest.count_lines(rows)
     shown = [cut_words(row, 120) for row in [*rows[1:3], *rows[3:][-1:]]]
     digest.names += [
         Group("header", [cut_words(row, 200) for row in rows[:1]], share=60, cut=True),

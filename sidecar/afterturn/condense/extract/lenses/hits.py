@@ -96,7 +96,7 @@ def read(view: Sight, digest: Digest) -> None:
     if not hits.files and not hits.bare:
         (code if shape_of(view.text) == "code" else plain).read(view, digest)
         return
-    digest.outcome.append(f"({count} lines)")
+    digest.count_lines(hits.texts)
     places = [_written(path, list(numbers), path in hits.joined) for path, numbers in hits.files.items()]
     if hits.bare:
         places.insert(0, "lines " + ", ".join(spans(list(hits.bare))))

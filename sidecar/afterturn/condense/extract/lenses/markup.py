@@ -27,7 +27,7 @@ def read(view: Sight, digest: Digest) -> None:
     """Add what leads back to the parts of a page: its files, title, headings, code words and addresses."""
     text = view.text[:_MAX_CHARS]
     lines = view.lines.all
-    digest.outcome.append(f"({len(lines)} lines)")
+    digest.count_lines(lines)
     code = _clean_all(_CODE.findall(text))
     headings = _headings(text)
     urls = _urls(text)

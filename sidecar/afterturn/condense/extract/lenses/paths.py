@@ -40,7 +40,7 @@ def entries_in(lines: list[str]) -> list[str]:
 def read(view: Sight, digest: Digest) -> None:
     """Add the entries: own ones before vendored, wanted ones first; the rest by their last names."""
     entries = entries_in(view.lines.all)
-    digest.outcome.append(f"({len(entries)} lines)")
+    digest.count_lines(entries)
     order = {entry: at for at, entry in enumerate(entries)}
     best = sorted(
         entries,

@@ -7,11 +7,14 @@ from afterturn.condense.extract.sight import Sight
 from afterturn.condense.extract.tail import last_lines
 from afterturn.text import cut_words
 
+# So little is told whole.
+_FEW_CHARS = 320
+
 
 def read(view: Sight, digest: Digest) -> None:
     lines = view.lines.all
-    digest.outcome.append(f"({len(lines)} lines)")
-    ends = last_lines(lines)
+    digest.count_lines(lines)
+    ends = last_lines(lines, 2 if view.call.output.chars > _FEW_CHARS else 8)
     if ends:
         order = [*range(len(ends), 0, -1)]
         shown = [cut_words(line, 160) for line in reversed(ends)]
