@@ -33,7 +33,7 @@ class ClientWatch:
         """Linux: a descriptor that becomes readable when the process ends, and that no reused pid can fool."""
         try:
             self._fd = os.pidfd_open(self._pid)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):  # a number no process can have is as invisible as a process gone
             self._not_visible()
         except OSError:
             self._poll_if_there()  # an old kernel, or a sandbox that forbids it
@@ -66,7 +66,7 @@ class ClientWatch:
 def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -108,6 +108,33 @@ def test_signals(tmp_path: Path, number: int, code: int) -> None:
         assert server.stderr == ""
 
 
+@pytest.mark.req("lifecycle.signals")
+def test_a_signal_while_everything_is_still_being_loaded(tmp_path: Path) -> None:
+    probe = (
+        "import os, signal, sys; sys.argv = ['afterturn', '--stdio']\n"
+        "import afterturn.launch as launch\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'afterturn.app': os.kill(os.getpid(), signal.{name})\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "launch.main()\n"
+    )
+    for name, code in (("SIGTERM", 143), ("SIGINT", 130)):
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", probe.replace("{name}", name)], input=b"", capture_output=True, timeout=20
+        )
+        assert (done.returncode, done.stderr) == (code, b"")
+
+
+@pytest.mark.req("lifecycle.process-invisible")
+@pytest.mark.parametrize("pid", [0, -1, 2**40, 2**62, os.getpid()])
+def test_odd_process_ids_do_not_stop_the_start(tmp_path: Path, pid: int) -> None:
+    with Server(tmp_path) as server:
+        assert server.initialize(processId=pid)["serverInfo"]["name"] == "afterturn"
+        server.close_stdin()
+        ended_within(server, 0)
+
+
 @pytest.mark.req("lifecycle.broken-stdout")
 def test_broken_stdout_ends_the_process_even_if_it_has_nothing_to_say(tmp_path: Path) -> None:
     with Server(tmp_path) as server:

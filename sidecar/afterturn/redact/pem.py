@@ -34,7 +34,7 @@ def block(text: str, key: int, floor: int) -> Span | None:
     if text[key - 8 : key].upper() != "PRIVATE ":
         return None
     dashes = text.rfind("----", max(floor, key - 64), key)
-    while dashes > floor and text[dashes - 1] == "-":
+    if dashes > floor and text[dashes - 1] == "-":  # five of them; one more is the mark of a removed line
         dashes -= 1
     if dashes < 0:
         return None
@@ -84,6 +84,7 @@ def _is_word(row: str) -> bool:
 
 def _to_end(text: str, end: re.Match[str], floor: int) -> Span | None:
     start = max(floor, end.start() - _BACK)
+    start = max(start, text.rfind("-----", start, end.start()))  # no body has so many
     back = text[start : end.start()][::-1]
     at = full_rows = 0
     row = _BACK_ROW.match(back)

@@ -154,15 +154,15 @@ def _named(piece: Piece, floor: int) -> Iterator[Span]:
             yield key
             continue
         at = place - base
-        first = classes.rfind(_NO_WORD, max(0, at - MARGIN), at) + 1
+        first = max(classes.rfind(_NO_WORD, max(0, at - MARGIN), at) + 1, at - MARGIN)
         last = classes.find(_NO_WORD, at)
         if last < 0:
             last = len(classes)
         progress.named = last + base
-        if not _may_be_given(piece.low, first, last):
+        if last - at > MARGIN or not _may_be_given(piece.low, first, last):
             continue
-        for span in _given(piece, max(first, at - MARGIN) + base, last + base):
-            progress.named = span.end
+        for span in _given(piece, first + base, last + base):
+            progress.named = max(progress.named, span.end)
             yield span
 
 
@@ -189,7 +189,9 @@ def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
     if kind == names.AUTHORIZATION:
         span = headers.authorization(text, end)
     elif kind == names.COOKIE:
-        yield from headers.cookies(text, end)
+        found, done = headers.cookies(text, end)
+        piece.progress.named = max(piece.progress.named, done)
+        yield from found
         return
     elif kind:
         span = assigned(text, Name(start, end, name, kind))
@@ -211,5 +213,7 @@ def _commands(piece: Piece) -> Iterator[Span]:
         line = _COMMAND_LINE.match(text, at, at + _COMMAND_CHARS)
         done = piece.progress.commands = line.end() if line else at
         yield from urls.curl_passwords(text, at, done)
-        for cookies in urls.curl_cookies(text, at, done):
-            yield from headers.cookie_pairs(text, cookies)
+        while (cookies := urls.curl_cookies(text, at, done)) is not None:
+            found, at = headers.cookie_pairs(text, cookies)
+            yield from found
+        piece.progress.commands = max(done, at)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from afterturn.redact import headers, names
-from afterturn.redact.span import Span, marker, merged
+from afterturn.redact.span import Span, marker
 from afterturn.redact.values import Setting, is_secret
 
 Redact = Callable[[str], tuple[str, dict[str, int]]]
@@ -92,7 +92,8 @@ class _Walk:
 
     def cookie(self, value: str, name: str) -> str:
         value = self.text(value)
-        if spans := merged(headers.cookie_pairs(value, 0)):
+        spans, _ = headers.cookie_pairs(value, 0)
+        if spans:
             return self.without(value, spans)
         setting = Setting(type=names.COOKIE, name=name, quoted=True)
         return self.replaced(value, names.COOKIE) if is_secret(value, setting) else value

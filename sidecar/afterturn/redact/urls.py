@@ -45,9 +45,10 @@ def curl_passwords(text: str, start: int, end: int) -> list[Span]:
     return [span for span in found if span]
 
 
-def curl_cookies(text: str, start: int, end: int) -> list[int]:
-    """Where the cookies given with `-b` in the command line `text[start:end]` begin."""
-    return [option.end() for option in _COOKIE_OPTION.finditer(text, start, end)]
+def curl_cookies(text: str, start: int, end: int) -> int | None:
+    """Where the first cookies given with `-b` in the command line `text[start:end]` begin."""
+    option = _COOKIE_OPTION.search(text, start, end)
+    return option.end() if option else None
 
 
 def sshpass_password(text: str, end: int) -> Span | None:

@@ -11,10 +11,10 @@ from afterturn.redact import names
 
 _LOOKED_AT = 256
 
-_MASK = re.compile(r"[*xX.\u2022\u2026#_-]{3,}|\S{0,12}(?:\*{3,}|\.{3}|\u2026)\S{0,6}")
+_MASK = re.compile(r"[*xX.\u2022\u2026#_-]{3,}|\S{0,12}(?:\*{3,}+|\.{3}|\u2026)\S{0,6}")
 _REFERENCE = re.compile(
-    r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)?|\$env:\w+|\$[A-Z_][A-Z0-9_]*\b|\$[A-Za-z_]+\b"  # workflow files, shells
-    r"|\{\{[^}]*\}\}|#?\{[^{}\n]*\}|%\(\w+\)s|%[sdrv]\b|%[A-Za-z_]\w*%"  # templates and formats
+    r"\$\{\{[^{}]*+\}\}|\$\{[^{}]*+\}|\$\([^)]*\)?|\$env:\w+|\$[A-Z_][A-Z0-9_]*\b|\$[A-Za-z_]+\b"  # workflow files, shells
+    r"|\{\{[^{}]*+\}\}|#?\{[^{}\n]*+\}|%\(\w+\)s|%[sdrv]\b|%[A-Za-z_]\w*%"  # templates and formats
     r"|os\.environ/\w+|<[^<>]*>?|\[[A-Za-z ]+\]?|\b(?:env|vault|op|file|ssm|arn|keyring|sops):/{0,2}[A-Za-z_].*"
 )
 # What begins so is code where no quotes are: a pointer, a tag, an operator.
@@ -42,6 +42,8 @@ _PATH = re.compile(
     r"~|(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:[\w.@ -]{1,40}[\\/])*[\w.@ -]{0,40}"
     r"|(?:[\w.-]{1,30}/)+[\w-]{1,30}\.\w{1,5}"
 )
+# What every name that says secret has in it, so that other words cost no look at their parts.
+_SECRET_STEM = re.compile(r"pass|pwd|token|secret|key|credential|cookie|authorization", re.IGNORECASE)
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|urn:")
 _PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*")
 
@@ -128,7 +130,7 @@ def _is_sentence(value: str) -> bool:
 
 
 def _names_secret(value: str) -> bool:
-    return any(names.secret_type(word) for word in (value, *value.split()))
+    return bool(_SECRET_STEM.search(value)) and any(names.secret_type(word) for word in (value, *value.split()))
 
 
 def _is_random(value: str, least: int) -> bool:

@@ -96,7 +96,8 @@ def test_extents(text: str, note: str) -> None:
 
 
 def test_messages_of_the_harness_are_no_part_of_the_result() -> None:
-    text = "     1→import os\n     2→def run_all(): pass\n\n<system-reminder>\nYou MUST refuse to improve it.\n</system-reminder>\n"
+    source = "     1→import os\n     2→def run_all(): pass\n"
+    text = source + "\n<system-reminder>\nYou MUST refuse to improve it.\n</system-reminder>\n"
     check(say("Read", {"file_path": "/a/b.py"}, text), "run_all 2", lacks=["refuse", "reminder"])
 
 

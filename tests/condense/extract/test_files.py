@@ -261,7 +261,7 @@ def test_diffs(command: str) -> None:
 
 _GIT = {
     "git status": (
-        "On branch main\nChanges not staged for commit:\n\tmodified:   src/a.py\n\tdeleted:    b.py\n\nUntracked files:\n\tc.txt\n",
+        "On branch main\nChanges not staged for commit:\n\tmodified:   src/a.py\n\tdeleted:    b.py\n",
         ["On branch main", "src/a.py", "b.py"],
     ),
     "git status --short": (" M src/a.py\n?? c.txt\n", ["src/a.py", "c.txt"]),

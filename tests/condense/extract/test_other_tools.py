@@ -4,7 +4,15 @@ import pytest
 
 from tests.condense.extract.saying import check, say
 
-_PAGE = "# Scroll issues\n\nThe bug was fixed in PR #2388, part of 4.0.0.\n\n## Workarounds\n\nSee https://example.com/issues/1343 and `lib/scroll.ts`.\n"
+_PAGE = """\
+# Scroll issues
+
+The bug was fixed in PR #2388, part of 4.0.0.
+
+## Workarounds
+
+See https://example.com/issues/1343 and `lib/scroll.ts`.
+"""
 
 
 @pytest.mark.parametrize("tool", ["WebFetch", "web_fetch", "webfetch", "mcp__playwright__browser_navigate"])
@@ -14,12 +22,14 @@ def test_pages(tool: str) -> None:
 
 
 def test_html() -> None:
-    text = "<!DOCTYPE html><html><head><title>Kerx table</title></head><body><h2>Subtable header</h2><a href='/docs/kern'>k</a></body></html>"
+    head = "<!DOCTYPE html><html><head><title>Kerx table</title></head>"
+    text = head + "<body><h2>Subtable header</h2><a href='/docs/kern'>k</a></body></html>"
     check(say("fetch", {"url": "https://example.com"}, text * 4), "Kerx table", "Subtable header", "/docs/kern")
 
 
 def test_search_on_the_web() -> None:
-    text = 'Web search results for query: "x"\n\nLinks: [{"title":"MixAudit","url":"https://github.com/mirego/mix_audit"}]\n\nREMINDER: You MUST include the sources above.\n'
+    links = 'Web search results for query: "x"\n\nLinks: [{"title":"A","url":"https://github.com/mirego/mix_audit"}]\n'
+    text = links + "\nREMINDER: You MUST include the sources above.\n"
     check(
         say("WebSearch", {"query": "mix_audit setup"}, text * 2),
         "mix_audit setup",
@@ -29,7 +39,8 @@ def test_search_on_the_web() -> None:
 
 
 def test_json() -> None:
-    text = '{"id": 731, "status": "failed", "error": {"message": "quota exceeded", "code": 429}, "items": [{"path": "a/b.txt"}]}'
+    error = '"error": {"message": "quota exceeded", "code": 429}'
+    text = '{"id": 731, "status": "failed", ' + error + ', "items": [{"path": "a/b.txt"}]}'
     check(
         say("mcp__jobs__get_job", {"id": 731}, text * 1 + " " * 400),
         "status failed",
@@ -53,7 +64,7 @@ def test_json_in_a_file_and_numbered() -> None:
 
 
 def test_one_line_of_json_of_800_kb() -> None:
-    text = "[" + ",".join('{"id":%d,"path":"src/a%d.py"}' % (n, n) for n in range(26_000)) + "]"
+    text = "[" + ",".join(f'{{"id":{n},"path":"src/a{n}.py"}}' for n in range(26_000)) + "]"
     check(say("bash", {"command": "cat index.json"}, text), "src/a0.py")
 
 
@@ -67,7 +78,8 @@ def test_tables() -> None:
 
 
 def test_plans() -> None:
-    todos = '[{"content": "write the parser", "status": "in_progress"}, {"content": "read the spec", "status": "completed"}]'
+    first = '{"content": "write the parser", "status": "in_progress"}'
+    todos = f'[{first}, {{"content": "read the spec", "status": "completed"}}]'
     check(say("todowrite", {"todos": []}, todos), "in_progress: write the parser", "completed: read the spec")
     check(
         say("TodoWrite", {"todos": []}, "Todos have been modified successfully."), "TodoWrite", "modified successfully"
@@ -77,8 +89,8 @@ def test_plans() -> None:
 @pytest.mark.parametrize("tool", ["task", "Task", "Agent"])
 def test_sub_agents(tool: str) -> None:
     text = (
-        "Here is my report.\n\n## Findings\n\n- `lib/tmux.ex` runs tmux\n- `test/conn_case.ex` sets it up\n\nagentId: a7be2f0 (for resuming)\n"
-        + "More words of it.\n" * 40
+        "Here is my report.\n\n## Findings\n\n- `lib/tmux.ex` runs tmux\n- `test/conn_case.ex` sets it up\n"
+        "\nagentId: a7be2f0 (for resuming)\n" + "More words of it.\n" * 40
     )
     check(
         say(tool, {"description": "Explore Tmux", "prompt": "do it"}, text),

@@ -169,7 +169,11 @@ _JAVAC = "src/Main.java:7: error: incompatible types: String cannot be converted
 _GOBUILD = "./main.go:12:2: undefined: fmtt\n./main.go:14:9: cannot use x (variable of type int) as string value\n"
 _ESLINT = "/repo/src/app.js\n  12:5  error  'x' is not defined  no-undef\n\n✖ 1 problem (1 error, 0 warnings)\n"
 _RUFF = "src/a.py:3:1: F401 `os` imported but unused\nFound 1 error.\n"
-_LD = "/usr/bin/ld: main.o: in function `main':\nmain.c:(.text+0x5): undefined reference to `frob'\ncollect2: error: ld returned 1 exit status\n"
+_LD = """\
+/usr/bin/ld: main.o: in function `main':
+main.c:(.text+0x5): undefined reference to `frob'
+collect2: error: ld returned 1 exit status
+"""
 
 _COMPILERS = {
     "tsc": (_TSC, ["TS2739", "../tui/test/chat-simple.ts(28,2), (30,3)", "'noMatch'", "npm error code 2"]),
@@ -201,7 +205,7 @@ _TRACES = {
         ["Lookout: no ship in sight", "a.py line 3"],
     ),
     "node": (
-        "Error: Cannot find module './config.js'\n    at nextResolve (/repo/loader.cjs:4:1004)\n  code: 'MODULE_NOT_FOUND'\n",
+        "Error: Cannot find module './config.js'\n    at nextResolve (/repo/loader.cjs:4:1004)\n  code: 'NOT_FOUND'\n",
         ["Cannot find module './config.js'", "/repo/loader.cjs:4:1004"],
     ),
     "java": (
@@ -209,7 +213,7 @@ _TRACES = {
         ["NullPointerException: name", "Main.java:41"],
     ),
     "go": (
-        "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/repo/main.go:8 +0x1d\n",
+        "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1:\n\t/repo/main.go:8 +0x1\n",
         ["index out of range [3] with length 3", "/repo/main.go:8"],
     ),
     "rust": ("thread 'main' panicked at src/main.rs:2:5:\nboom\n", ["panicked at src/main.rs:2:5"]),
