@@ -42,8 +42,8 @@ def serve(args: list[str], stdin_fd: int, stdout_fd: int) -> None:
     import signal
 
     # Until the event loop listens there is nothing to save: leave at once, with the code that is promised.
-    for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
-        signal.signal(number, lambda *_, code=code: os._exit(code))
+    signal.signal(signal.SIGTERM, lambda number, frame: os._exit(143))
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
     # Start-up makes tens of thousands of objects that all stay; collecting among them finds nothing.
     gc.disable()
     from afterturn.options import OptionError, parse_options
