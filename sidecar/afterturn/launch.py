@@ -68,9 +68,16 @@ def isolate_imports() -> None:
     """
     if sys.flags.isolated:
         return
-    absolute = os.path.abspath  # pathlib is not loaded yet
-    own = absolute(f"{__file__}/../..")
-    foreign = {absolute(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
+    own = _absolute(f"{__file__}/../..")
+    foreign = {_absolute(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
     if not sys.flags.safe_path and sys.path:
-        foreign.add(absolute(sys.path[0]))
-    sys.path[:] = [entry for entry in sys.path if absolute(entry) == own or absolute(entry) not in foreign]
+        foreign.add(_absolute(sys.path[0]))
+    sys.path[:] = [entry for entry in sys.path if _absolute(entry) == own or _absolute(entry) not in foreign]
+
+
+def _absolute(path: str) -> str:
+    """`path` as an absolute one; as it is where the current folder has been removed."""
+    try:
+        return os.path.abspath(path)  # noqa: PTH100 (pathlib is not loaded yet)
+    except OSError:
+        return path

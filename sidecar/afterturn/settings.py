@@ -102,7 +102,7 @@ def config_folder(environment: Mapping[str, str]) -> str:
     """The folder of `settings.toml`: AFTERTURN_HOME, else the platform's own place for user settings."""
     home = environment.get("AFTERTURN_HOME")
     if home:
-        return os.path.abspath(os.path.expanduser(home))  # noqa: PTH100, PTH111 (pathlib is not worth its import here)
+        return os.path.expanduser(home)  # noqa: PTH111 (pathlib is not worth its import here)
     from platformdirs import user_config_dir
 
     return user_config_dir("afterturn", appauthor=False)

@@ -1,5 +1,6 @@
 """Hostile surroundings: bare PATH, shadowing modules, odd locales, foreign folders (cases I01, I02, L07, L10, L16)."""
 
+import os
 import subprocess
 import sys
 import time
@@ -132,3 +133,21 @@ def test_nothing_goes_to_shared_temporary_folders(tmp_path: Path) -> None:
         server.close_stdin()
         server.wait_exit()
     assert list(shared.iterdir()) == []
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = '{"jsonrpc":"2.0","id":1,"method":"session/open","params":{"sessionId":"s"}}'
+    init = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}'
+    script = f"rmdir '{gone}'; printf '%s\\n' '{init}' '{line}' | '{SCRIPT}' --framing=ndjson"
+    done = subprocess.run(
+        ["sh", "-c", script],
+        capture_output=True,
+        timeout=20,
+        cwd=gone,
+        env={**os.environ, "AFTERTURN_HOME": str(tmp_path / "home")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b'"known":false' in done.stdout
+    assert done.stderr == b""
