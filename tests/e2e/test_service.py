@@ -137,3 +137,22 @@ def test_logs_hold_no_bodies(tmp_path: Path) -> None:
         server.close_stdin()
         server.wait_exit()
         assert secret not in server.stderr
+
+
+@pytest.mark.parametrize("image", [{"bytes": 2**63}, {"data": "=="}, {"data": 5, "bytes": -1}, {"mimeType": 7}])
+def test_an_odd_image_does_not_spoil_its_original(tmp_path: Path, image: dict[str, object]) -> None:
+    content = [{"type": "text", "text": "x"}, {"type": "image", "mimeType": "image/png", **image}]
+    batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": "c", "toolName": "t", "content": content}]}
+    with Server(tmp_path) as server:
+        server.initialize()
+        server.call("condense/summarize", {"sessionId": "s", "batch": batch})
+        assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"][0]["text"] == "x"
+
+
+def test_requests_sent_as_notifications_change_nothing(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize()
+        server.notify("initialize", {"trace": "verbose", "capabilities": {}})
+        server.notify("shutdown")
+        assert server.call("afterturn/status")["protocolVersion"] == 1
+        assert server.inbox == []

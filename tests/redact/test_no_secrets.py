@@ -130,6 +130,12 @@ CODE = [
     "pass  # token 2",
     "cookie = request.cookies.get('x')",
     "document.cookie = value;",
+    "STORAGE_KEY = 'todo-list-v2'",
+    "- Authorization: Header",
+    "Authorization: enabled",
+    "tests/test_auth.py::test_password[admin-hunter2] PASSED",
+    'data-testid="password-input-2"',
+    'placeholder="password123"',
     "import secrets; secrets.token_hex(16)",
     "API_KEY_ENV_VAR = 'OPENAI_API_KEY'",
     "API_KEY = 'api_key'",
@@ -165,6 +171,9 @@ PROSE = [
     "token budget: 4096 (of 200000)",
     "2024-05-01 12:00:03 INFO auth ok user=alice token_age=12s",
     "漢字 password は 8 文字以上",
+    "密码错误 password 不能为空",
+    "token 数量：4096",
+    "redis://[::1]:6379/0@x",
     "lone \ud83d surrogate and password",
 ]
 ALL = [*HASHES, *PLACEHOLDERS, *CODE, *PROSE]

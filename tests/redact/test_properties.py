@@ -1,5 +1,7 @@
 """What holds for every text: planted secrets go, neighbours stay, a second pass or other pieces change nothing."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,13 @@ def test_a_private_key_goes_and_its_neighbours_stay(before: str, after: str) -> 
 def test_a_second_pass_changes_nothing(text: str) -> None:
     once, _ = REDACTOR.redact(text)
     assert REDACTOR.redact(once) == (once, {})
+
+
+@given(MIXED)
+def test_the_counts_are_those_of_the_markers(text: str) -> None:
+    whole = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
+    got, counts = REDACTOR.redact(text.replace("[REDACTED:", ""))
+    assert sum(counts.values()) == len(whole.findall(got)) == got.count("[REDACTED:")
 
 
 @given(text=MIXED, size=st.integers(1, 80))

@@ -128,6 +128,18 @@ def test_an_extra_match_across_the_edge_of_a_piece() -> None:
     assert Redactor(["ACME-[0-9]+"]).redact(text)[1] == {"custom": 1}
 
 
+def test_many_matches_beside_many_markers() -> None:
+    text = ("[REDACTED:token]" + "x" * 16) * 2000
+    wanted = ("[REDACTED:token]" + "[REDACTED:custom]" * 16) * 2000
+    assert Redactor(["x"]).redact(text) == (wanted, {"custom": 32_000})
+
+
+def test_many_keys_that_become_the_same() -> None:
+    got, counts = REDACTOR.redact_json({f"{GITHUB}{number}": number for number in range(3000)})
+    assert list(got.values()) == list(range(3000))
+    assert counts == {"github-token": 3000}
+
+
 def test_a_known_form_names_what_an_extra_pattern_finds_too() -> None:
     assert Redactor(["gh.*"]).redact(f"x {GITHUB}") == ("x [REDACTED:github-token]", {"github-token": 1})
 

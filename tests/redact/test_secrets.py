@@ -154,6 +154,14 @@ PLACED = [
     ("mysql://u:«pa/ss»@h/db", "url-password"),
     ('DATABASE_URL="postgres://u:«hunter2»@h/db"', "url-password"),
     ("bob:«hunter2»@tcp(127.0.0.1:3306)/db", "url-password"),
+    ("bob:«hun(ter=2»@tcp(127.0.0.1:3306)/db", "url-password"),
+    (f"git remote add o https://«{GITHUB}»@github.com/o/r", "github-token"),
+    (f"https://«{GITHUB}»:«x-oauth-basic»@github.com/o/r", "github-token", "url-password"),
+    (f"curl -u «{GITHUB}»: https://x", "github-token"),
+    (f"curl -u «{GITHUB}»:«x-oauth» https://x", "github-token", "basic-auth"),
+    ("Cookie: a=$A; sid=«abc123»; b=***", "cookie"),
+    ("curl -b 'a=«1»' -b 'b=«2»' https://x", "cookie", "cookie"),
+    ("AZURE_STORAGE_KEY='«abc123def456»'", "secret"),
     ("jdbc:postgresql://h/db?user=u&password=«hunter2»", "password"),
     (f"a PRIVATE-TOKEN: «{GITHUB}»", "github-token"),
     (f'password="«{GITHUB}»"', "github-token"),
@@ -187,6 +195,7 @@ KEY_BLOCKS = [
     + pem().split("\n", 1)[1]
     + "»\nafter",
     "«" + pem("PGP ").replace("KEY-----", "KEY BLOCK-----") + "»",
+    "@@ -1 +0 @@\n-«" + pem().replace("\n", "\n-") + "»\n context",
     f"«{pem()}»\n-----BEGIN CERTIFICATE-----\n" + b64("c" * 90),
 ]
 

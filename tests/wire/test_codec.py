@@ -136,6 +136,7 @@ def test_params_may_be_left_out(params: object) -> None:
         (b'{"sessionId":"s","inner":[1]}', "$.inner", "object"),
         (b'"text"', "$", "object"),
         (b"[1]", "$", "object"),
+        (b'{"sessionId":"s","inner":{"count":"\\ud83d"}}', "$", "text without lone surrogates"),
     ],
 )
 def test_bad_params_are_named_by_path(params: bytes, path: str, expected: str) -> None:

@@ -210,7 +210,7 @@ def _descriptor(image: Block) -> dict[str, Any]:
     mime_type, data, size = image.get("mimeType"), image.get("data"), image.get("bytes")
     found: dict[str, Any] = {"mimeType": mime_type if isinstance(mime_type, str) else "application/octet-stream"}
     if isinstance(data, str):
-        found["bytes"] = len(data) * 3 // 4 - data[-2:].count("=")
-    elif isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        found["bytes"] = max(0, len(data) * 3 // 4 - data[-2:].count("="))
+    elif isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 2**63:
         found["bytes"] = size
     return found

@@ -45,8 +45,7 @@ def authorization(text: str, end: int) -> Span | None:
     scheme = _SCHEME.match(text, at)
     if not scheme:
         found = _CREDENTIAL.match(text, at, at + _LOOK)
-        ends = found is not None and text[found.end() : found.end() + 1] in ("", '"', "'", "\n", "\r", "\\")
-        setting = Setting(type=names.TOKEN, name="authorization", quoted=bool(link["open"]), bare=ends)
+        setting = Setting(type=names.TOKEN, name="authorization", quoted=bool(link["open"]))
         if not found or _SCHEME.match(found[0] + " ") or not is_secret(found[0], setting):
             return None
         return Span(at, _end_of(_CREDENTIAL, text, at), BY_PLACE, "authorization")

@@ -48,7 +48,7 @@ _API_KEYS = word_set(
     "cohere deepseek huggingface datadog sentry algolia supabase firebase cloudflare openweather maps functions"
 )
 _SECRET_KEYS = word_set(
-    "private secret encryption encrypt decryption signing sign signature master shared storage hmac jwt aes root"
+    "private secret encryption encrypt decryption signing sign signature master shared hmac jwt aes root"
 )
 _PASS_OWNERS = word_set(
     "db database smtp mail email mysql mariadb postgres pg redis mongo user admin root ftp ssh login auth account "
@@ -117,7 +117,7 @@ def _term(parts: list[str], at: int) -> str | None:
     if word in ("key", "keys"):
         if before in _API_KEYS:
             return AWS_SECRET_KEY if parts[max(0, at - 2) : at] == ["secret", "access"] else API_KEY
-        if before in _SECRET_KEYS:
+        if before in _SECRET_KEYS or parts[max(0, at - 2) : at] == ["azure", "storage"]:
             return AWS_SECRET_KEY if "aws" in parts else SECRET
         return None
     if word == "pass":

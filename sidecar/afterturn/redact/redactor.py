@@ -1,6 +1,7 @@
 """The redactor: text in, the same text without its secrets out, and how many of each type there were."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -48,14 +49,6 @@ class Redactor:
 
     def redact(self, text: str) -> tuple[str, dict[str, int]]:
         """The text without its secrets, and how many of each type there were. A clean text comes back as it is."""
-        pieces = list(self.redact_pieces(text))
-        return pieces[-1] if pieces else (text, {})
-
-    def redact_pieces(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
-        """The work of `redact` in pieces of a few ms, so that a caller can let others run in between.
-
-        The last item is the result; those before it are ("", {}).
-        """
         counts: dict[str, int] = {}
         for _ in range(_PASSES):
             pieces: list[str] = []
@@ -65,11 +58,10 @@ class Redactor:
                 for type, count in types.items():
                     found = True
                     counts[type] = counts.get(type, 0) + count
-                yield "", {}
             if not found:
                 break
             text = "".join(pieces)
-        yield text, counts
+        return text, counts
 
     def _scanned(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
         from afterturn.redact.scan import BACK, Piece, Progress, spans
@@ -105,8 +97,14 @@ class Redactor:
                 if found.start() >= stop:
                     break
                 first, last = found.start() - start, found.end() - start
-                if last > first and not any(first < end and begin < last for begin, end in markers):
+                if last > first and not _overlaps(markers, first, last):
                     yield Span(found.start(), found.end(), BY_SETTING, CUSTOM)
+
+
+def _overlaps(stretches: list[tuple[int, int]], first: int, last: int) -> bool:
+    """Whether one of the stretches, in order and apart from each other, shares a char with `first` to `last`."""
+    at = bisect_left(stretches, last, key=lambda one: one[0])
+    return at > 0 and stretches[at - 1][1] > first
 
 
 def _replaced(text: str, given: int, until: int, pending: list[Any]) -> tuple[str, dict[str, int], int, list[Any]]:

@@ -213,7 +213,8 @@ def _commands(piece: Piece) -> Iterator[Span]:
         line = _COMMAND_LINE.match(text, at, at + _COMMAND_CHARS)
         done = piece.progress.commands = line.end() if line else at
         yield from urls.curl_passwords(text, at, done)
-        while (cookies := urls.curl_cookies(text, at, done)) is not None:
-            found, at = headers.cookie_pairs(text, cookies)
+        end = at
+        while (cookies := urls.curl_cookies(text, end, done)) is not None:
+            found, end = headers.cookie_pairs(text, cookies)
             yield from found
-        piece.progress.commands = max(done, at)
+        piece.progress.commands = max(done, end)

@@ -24,6 +24,8 @@ class _Walk:
     def __init__(self, redact: Redact) -> None:
         self.redact = redact
         self.counts: dict[str, int] = {}
+        # How many keys of one object became the same, by what they became.
+        self.same: dict[str, int] = {}
         # What is still to copy: the value, the name it stands under, and where its copy goes.
         self.rest: list[tuple[Any, str, Any, Any]] = []
 
@@ -42,6 +44,7 @@ class _Walk:
 
     def object(self, item: dict[Any, Any], name: str) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
+        self.same = {}
         # `{"name": "DB_PASSWORD", "value": ...}`, as environments and headers are listed.
         label = next((item[key] for key in ("name", "key", "Name", "Key") if isinstance(item.get(key), str)), "")
         jar = name if names.secret_type(name) == names.COOKIE else ""
@@ -64,10 +67,9 @@ class _Walk:
         if not isinstance(key, str):
             return key
         copied = base = self.text(key)
-        number = 2
         while copied in taken:  # two keys that differ in their secret only
-            copied = f"{base} {number}"
-            number += 1
+            self.same[base] = self.same.get(base, 1) + 1
+            copied = f"{base} {self.same[base]}"
         return copied
 
     def leaf(self, item: Any, name: str) -> Any:

@@ -8,7 +8,9 @@ from afterturn.redact.values import is_stand_in
 
 # The @ of a connection string stands at most so many chars behind its `://`.
 AT_WITHIN = 400
-_USER = r"://[^\s:/?#@\"'<>`\\]{0,128}+:"
+# A user may be a marker, which holds a colon of its own.
+_MARKER = r"\[REDACTED:[a-z0-9-]{1,40}\]"
+_USER = rf"://(?:{_MARKER}|[^\s:/?#@\"'<>`\\\[]{{0,128}}+):"
 _URL = re.compile(rf"{_USER}(?P<password>(?!\d{{1,5}}[/?#])[^\s/\"'<>`\\]{{1,256}})@(?!sha\d)")
 # Drivers of databases take a password with slashes as it is; the scheme tells them from a path with an @.
 _DATABASE = re.compile(
@@ -20,7 +22,8 @@ _DSN = re.compile(r"(?:\A|[\s\"'`=])[\w.-]{1,64}:(?P<password>[^\s\"'`]{1,128})\
 _DSN_BEFORE = 200
 _OPTION = re.compile(
     r"(?<=\s)(?:-[uU]|--(?:proxy-)?user)(?:[ =]{1,4}|(?=[\"'\w]))\\{0,3}[\"']?"
-    r"[^\s:\"'\\/]{1,128}:(?P<password>[^\s\"'\\]{1,256})"
+    rf"(?:{_MARKER}|[^\s:\"'\\/\[]{{1,128}}+):"
+    r"(?P<password>[^\s\"'\\]{1,256})"
 )
 _COOKIE_OPTION = re.compile(r"(?<=\s)(?:-b|--cookie)[ =]{0,4}\\{0,3}(?=[\"'\w])[\"']?")
 _SSHPASS = re.compile(r"\s{1,8}-p\s{0,4}(?P<quote>[\"']?)(?P<password>[^\s\"'\\]{1,256})")
@@ -36,7 +39,9 @@ def url_password(text: str, colon: int) -> Span | None:
 
 def dsn_password(text: str, at: int, floor: int) -> Span | None:
     """The password of `user:password@tcp(host)`, whose @ is at `at`."""
-    return _span(_DSN.search(text, max(floor, at - _DSN_BEFORE), at))
+    start = max(floor, at - _DSN_BEFORE)
+    start = max(start, text.rfind("@tcp(", start, at), text.rfind("@unix(", start, at))  # the one before this
+    return _span(_DSN.search(text, start, at))
 
 
 def curl_passwords(text: str, start: int, end: int) -> list[Span]:

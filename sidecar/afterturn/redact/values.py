@@ -13,7 +13,8 @@ _LOOKED_AT = 256
 
 _MASK = re.compile(r"[*xX.\u2022\u2026#_-]{3,}|\S{0,12}(?:\*{3,}+|\.{3}|\u2026)\S{0,6}")
 _REFERENCE = re.compile(
-    r"\$\{\{[^{}]*+\}\}|\$\{[^{}]*+\}|\$\([^)]*\)?|\$env:\w+|\$[A-Z_][A-Z0-9_]*\b|\$[A-Za-z_]+\b"  # workflow files, shells
+    r"\$\{\{[^{}]*+\}\}|\$\{[^{}]*+\}|\$\([^)]*\)?"  # workflow files, shells
+    r"|\$env:\w+|\$[A-Z_][A-Z0-9_]*\b|\$[A-Za-z_]+\b"
     r"|\{\{[^{}]*+\}\}|#?\{[^{}\n]*+\}|%\(\w+\)s|%[sdrv]\b|%[A-Za-z_]\w*%"  # templates and formats
     r"|os\.environ/\w+|<[^<>]*>?|\[[A-Za-z ]+\]?|\b(?:env|vault|op|file|ssm|arn|keyring|sops):/{0,2}[A-Za-z_].*"
 )

@@ -169,6 +169,8 @@ class Connection:
     def _run_notification(self, method: str, params: Any) -> None:
         if method == "$/cancelRequest":
             self._cancel(params)
+        elif method == "initialize" or method == "shutdown":
+            log.info("ignored %s, which is a request, sent as a notification", method)
         elif method == "exit":
             self._on_exit(0 if self.state is State.SHUTDOWN else 1)
         elif (route := self.routes.get(method)) is not None:

@@ -139,11 +139,15 @@ class ParamsDecoder:
             raise Malformed(PARSE_ERROR, f"Malformed JSON: {_first_line(error)}") from None
         if value is None:
             value = {}
+        stripped = False
         for _ in range(_MAX_EMPTY_ARRAYS):
             try:
                 return msgspec.convert(value, self._type)
-            except UnicodeEncodeError:  # a lone surrogate in the name of a field, which therefore is none of ours
-                value = _known_fields(value, inspect.type_info(self._type))
+            except UnicodeEncodeError:
+                if stripped:
+                    raise InvalidParams("$", "text without lone surrogates", "A lone surrogate is misplaced") from None
+                # In the name of a field it does no harm, since that is none of ours.
+                value, stripped = _known_fields(value, inspect.type_info(self._type)), True
             except msgspec.ValidationError as error:
                 problem = error
                 value, changed = _empty_array_to_object(value, *split_problem(str(error)))

@@ -213,7 +213,8 @@ _TRACES = {
         ["NullPointerException: name", "Main.java:41"],
     ),
     "go": (
-        "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1:\n\t/repo/main.go:8 +0x1\n",
+        "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n"
+        "\t/repo/main.go:8 +0x1d\n",
         ["index out of range [3] with length 3", "/repo/main.go:8"],
     ),
     "rust": ("thread 'main' panicked at src/main.rs:2:5:\nboom\n", ["panicked at src/main.rs:2:5"]),

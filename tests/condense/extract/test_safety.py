@@ -42,9 +42,10 @@ def test_news_are_no_orders(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", _ORDERS)
-@pytest.mark.parametrize("tool", ["bash", "read", "webfetch", "task", "mcp__x__y", "todowrite", "grep", "edit"])
+@pytest.mark.parametrize("tool", ["bash", "read", "webfetch", "task", "mcp__x__y", "todowrite", "grep", "glob"])
 def test_an_order_in_an_output_is_left_out_or_quoted(tool: str, line: str) -> None:
     said = say(tool, {"path": "a", "command": "b"}, f"first line of it\n{line}\nlast line of it\n")
+    said += "\n" + say(tool, {}, line)
     for bullet in said.split("\n"):
         assert not is_instruction(bullet.removeprefix("- "))
         at = bullet.find(line[:25])

@@ -4,8 +4,8 @@ import re
 
 from afterturn.condense.extract.words import words
 
-# Words, with quoted strings whole; operators that end a command; anything else one char at a time.
-_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|&&|\|\||[|;&\n]|[^\s\"'|;&]+")
+# Redirections, whose "&" ends nothing; words, with quoted strings whole; operators that end a command.
+_TOKEN = re.compile(r"\d?>&\d?|&>|\"(?:[^\"\\]|\\.)*\"|'[^']*'|&&|\|\||[|;&\n]|[^\s\"'|;&]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", "\n"))
 _READ_CHARS = 800
@@ -29,6 +29,8 @@ def pipelines(command: str) -> list[list[list[str]]]:
     pipeline: list[list[str]] = []
     words: list[str] = []
     for token in [*_TOKEN.findall(command[:_READ_CHARS]), ";"]:
+        if ">&" in token or token == "&>":
+            continue
         if token not in _OPERATORS:
             words.append(token.strip("\"'") if token[0] in "\"'" else token)
             continue

@@ -79,7 +79,7 @@ def places_in(text: str) -> dict[str, Place]:
                 places.setdefault(path, Place(path)).lines.setdefault(match[1])
     found = 0
     for match in islice(_POSITION.finditer(text), _MAX_LOOKED_AT):
-        if (match[1] == "(") != (match[3] == ")"):
+        if match[1] == "(" and match[3] != ")":
             continue
         path = _path_before(text, match.start())
         if path is not None and (match[1] == ":" or "," in match[0] or path.rpartition(".")[2] in _CODE_SUFFIX):

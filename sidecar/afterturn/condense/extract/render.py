@@ -8,7 +8,7 @@ from afterturn.condense.extract.call import Call
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import identifiers
 from afterturn.condense.extract.safe import is_instruction, plain
-from afterturn.text import ELLIPSIS
+from afterturn.text import ELLIPSIS, one_line
 
 # A replacement also names its ref and the recovery tool, which costs about this much beside the bullets.
 REF_CHARS = 60
@@ -26,6 +26,7 @@ _LONGEST_PIECE = 4000
 # `so' in the messages of older tools.
 _GNU_QUOTES = re.compile(r"`([^`'\n]{1,80})'")
 _MARK = re.compile(r"[\"`']")
+_QUOTES = '"\u201c'
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -68,19 +69,19 @@ def render(call: Call, digest: Digest) -> list[str]:
     lines = [_first_line(call, digest, room.total)]
     page = _Page(lines[0])
     facts = page.pack(digest.facts, max(room.facts - len(lines[0]), min(call.output.chars + 24, _FULLY_TOLD)))
-    if facts:
+    # What stands alone on its line must not read as spoken to the agent (case C09).
+    if facts and not is_instruction(facts):
         lines.append("- " + facts)
     names = page.pack(digest.names, room.total - len(lines[0]) - len(facts))
-    if names:
+    if names and not is_instruction(names):
         lines.append("- " + names)
     return lines
 
 
 def _first_line(call: Call, digest: Digest, total: int) -> str:
     line = f"- {call.tool}"
-    subject = _whole_words(
-        plain(digest.subject).removeprefix(call.tool + " "), min(max(total * 2 // 5, 50), _SUBJECT_CHARS)
-    )
+    subject = plain(digest.subject).removeprefix(call.tool + " ").strip()
+    subject = _whole_words(subject, min(max(total * 2 // 5, 50), _SUBJECT_CHARS))
     if subject:
         line += " " + subject
     separator = " -> "
@@ -134,6 +135,8 @@ class _Page:
             if not text or text in seen or self._has(text):
                 continue
             seen.add(text)
+            if not group.bare and text[0] not in _QUOTES and is_instruction(text):
+                continue
             if len(text) > room and not chosen and misses == 0 and len(text) <= most:
                 chosen.append((at, text))
                 break
@@ -194,4 +197,4 @@ def _balanced(text: str) -> str:
     if not drop:
         return text
     dropped = set(drop)
-    return "".join(char for at, char in enumerate(text) if at not in dropped)
+    return one_line("".join(char for at, char in enumerate(text) if at not in dropped))

@@ -88,11 +88,10 @@ def _shapes_of(command: str) -> dict[str, None]:
     """What the main commands print, each shape once; "" for those that may print anything."""
     shapes: dict[str, None] = {}
     for pipeline in main_pipelines(command):
-        found = ""
-        for command_words in pipeline:
-            shape = _program_shape(command_words)
-            if not found or shape == "hits":
-                found = shape
+        found = _program_shape(pipeline[0])
+        # What passes a filter is still what the first command printed, which may be a run that failed.
+        if found and any(_program_shape(line) == "hits" for line in pipeline[1:]):
+            found = "hits"
         shapes.setdefault(found)
     return shapes
 
