@@ -34,7 +34,7 @@ check: setup
 	$(VENV)/bin/ruff format --check .
 	node_modules/.bin/pyright
 	$(VENV)/bin/lint-imports
-	$(PY) -m afterturn.schema --check spec
+	$(PY) -m pytest tests/protocol/test_schema.py
 
 bench: setup
 	$(PY) -m bench.speed
