@@ -105,7 +105,7 @@ def add_problems(lines: Lines, digest: Digest) -> None:
         Group("errors", plain_ones, " | ", share=80),
     ]
     digest.facts.extend(group for group in groups if group.pieces)
-    lesser = [message.text for message in errors if message.weight == 1]
+    lesser = [message.text for message in errors if message.weight == 1 and not message.text.startswith("Traceback")]
     if lesser:
         digest.names.append(Group("also", lesser, " | ", share=30))
 

@@ -8,9 +8,6 @@ from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import sight_of
 from afterturn.condense.extract.tail import first_lines
 
-# A long pattern must not push out where it was looked for.
-_PATTERN_CHARS = 60
-
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
     pattern = call.arg(PATTERN) or call.arg(COMMAND) or call.raw

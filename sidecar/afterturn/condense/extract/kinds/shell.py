@@ -24,7 +24,15 @@ _PROGRAM_SHAPES = {
     "jq": "json",
     **dict.fromkeys(("curl", "wget", "http"), "shape"),
 }
-_GIT_SHAPES = {"diff": "diff", "show": "diff", "grep": "hits", "ls-files": "paths", "ls-tree": "paths", "blame": "read"}
+_GIT_SHAPES = {
+    "diff": "diff",
+    "show": "diff",
+    "grep": "hits",
+    "ls-files": "paths",
+    "ls-tree": "paths",
+    "blame": "read",
+    "log": "log",
+}
 _GIT_FACTS = words(
     "status log commit push pull fetch merge rebase checkout switch branch stash add reset cherry-pick"
     " revert tag reflog mv rm clone"
@@ -33,7 +41,7 @@ _GIT_FACTS = words(
 _TOLD_BY_SHAPE = words("diff json jsonl html numbered markdown")
 _LONG_COMMAND = 80
 _CHANGE_FOLDER = re.compile(r"cd [^\s;&|]{1,300} *(?:&&|;|\n) *(?=\S)")
-_CONTENT = frozenset(("read", "hits", "paths", "diff"))
+_CONTENT = frozenset(("read", "hits", "paths", "diff", "log"))
 
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
@@ -50,7 +58,7 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     if not (content and (_complaints(view, digest) or not failed)):
         # What a diff holds is content; only what stands before it is news.
         add_problems(Lines(view.text[:start]) if (start := _diff_start(view.text)) >= 0 else view.lines, digest)
-    if "git" in shapes or (" changed" in view.text and vcs.finds(view)):
+    if "git" in shapes or "log" in shapes or (" changed" in view.text and vcs.finds(view)):
         of_problems, digest.facts = digest.facts, []
         vcs.read(view, digest)
         digest.facts = of_problems + digest.facts if failed else digest.facts + of_problems
@@ -89,8 +97,9 @@ def _shapes_of(command: str) -> dict[str, None]:
     shapes: dict[str, None] = {}
     for pipeline in main_pipelines(command):
         found = _program_shape(pipeline[0])
-        # What passes a filter is still what the first command printed, which may be a run that failed.
-        if found and any(_program_shape(line) == "hits" for line in pipeline[1:]):
+        # What passes a filter is still what the first command printed: commits, paths, the output of a failed run. Only
+        # text that was stored somewhere is in pieces then.
+        if found in ("read", "diff") and any(_program_shape(line) == "hits" for line in pipeline[1:]):
             found = "hits"
         shapes.setdefault(found)
     return shapes
