@@ -26,7 +26,7 @@ from afterturn.watch import ClientWatch
 from afterturn.wire.framing import make_framing
 from afterturn.wire.stdio import Reader, Writer
 from afterturn_protocol.lifecycle import AfterturnClientCapabilities, InitializeParams
-from afterturn_protocol.table import EVENTS, METHODS, load
+from afterturn_protocol.table import EVENTS, METHODS, REQUEST, load
 
 if TYPE_CHECKING:
     from afterturn.parts import Parts
@@ -39,6 +39,7 @@ log = logging.getLogger("afterturn.app")
 EOF_GRACE_SECONDS = 1.0
 END_LIMIT_SECONDS = 1.8
 FLUSH_SECONDS = 0.3
+CANCEL_SECONDS = 0.2
 STALL_SECONDS = 1.0
 CONGESTED_BYTES = 16 * 1024 * 1024
 FULL_BYTES = 64 * 1024 * 1024
@@ -110,9 +111,13 @@ class App:
         hard.start()
         self._reader.close()
         self.connection.end()
+        ended_at = loop.time()
         await self.connection.settle(grace_seconds)
+        # A client that reads slowly gets the rest of the grace for what it asked before.
+        self._writer.flush_now(max(FLUSH_SECONDS, grace_seconds + FLUSH_SECONDS - (loop.time() - ended_at)))
+        # What is being cancelled gives its claims back, for which it needs the store.
         tasks.cancel()
-        self._writer.flush_now(FLUSH_SECONDS)
+        await asyncio.wait([tasks], timeout=CANCEL_SECONDS)
         if self._parts is not None:
             await self._parts.close()
         self._writer.flush_now(FLUSH_SECONDS)
@@ -245,7 +250,13 @@ class App:
             handle: Callable[..., Any] = getattr(module, binding.name)
             return load(METHODS[name].params), partial(handle, self._service(binding.service))
 
-        return Route(name, bind, ordered=binding.ordered, deadline_seconds=binding.deadline_seconds)
+        return Route(
+            name,
+            bind,
+            ordered=binding.ordered,
+            request_only=METHODS[name].kind == REQUEST,
+            deadline_seconds=binding.deadline_seconds,
+        )
 
     def _service(self, name: str) -> Any:
         return self if name == "server" else self.parts.service(name)

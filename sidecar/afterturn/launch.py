@@ -63,16 +63,24 @@ def serve(args: list[str], stdin_fd: int, stdout_fd: int) -> None:
 def isolate_imports() -> None:
     """Take the current folder and PYTHONPATH off `sys.path`, as `python -I` does.
 
-    A console script cannot carry `-I`, and both are places where a user's project shadows our modules. The
-    entry that holds this very package stays: a checkout run through PYTHONPATH is a legitimate way to start.
+    A console script cannot carry `-I`, and both are places where a user's project shadows our modules. What
+    belongs to this installation stays: a checkout run through PYTHONPATH is a legitimate way to start.
     """
     if sys.flags.isolated:
         return
-    own = _absolute(f"{__file__}/../..")
-    foreign = {_absolute(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
+    listed = os.environ.get("PYTHONPATH")
+    # An empty entry in PYTHONPATH is the current folder.
+    foreign = {_absolute(entry or ".") for entry in listed.split(os.pathsep)} if listed else set[str]()
     if not sys.flags.safe_path and sys.path:
         foreign.add(_absolute(sys.path[0]))
-    sys.path[:] = [entry for entry in sys.path if _absolute(entry) == own or _absolute(entry) not in foreign]
+    sys.path[:] = [entry for entry in sys.path if _absolute(entry) not in foreign or _is_ours(_absolute(entry))]
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether a folder belongs to this installation: it holds one of our packages, or the interpreter's own."""
+    if folder == _absolute(f"{__file__}/../..") or os.path.isdir(f"{folder}/afterturn_protocol"):  # noqa: PTH112
+        return True
+    return folder.startswith((f"{sys.prefix}/lib", f"{sys.base_prefix}/lib"))
 
 
 def _absolute(path: str) -> str:

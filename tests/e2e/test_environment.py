@@ -151,3 +151,33 @@ def test_a_current_folder_that_is_gone(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert b'"known":false' in done.stdout
     assert done.stderr == b""
+
+
+@pytest.mark.req("install.isolated-imports")
+@pytest.mark.parametrize("listed", ["{wrong}", ":/x", "{sidecar}:{protocol}", "{protocol}", "{site}"])
+def test_any_pythonpath(tmp_path: Path, listed: str) -> None:
+    (tmp_path / "msgspec.py").write_text("raise RuntimeError('the wrong module')\n")
+    root = Path(__file__).parents[2]
+    site = next(entry for entry in sys.path if entry.endswith("site-packages"))
+    value = listed.format(wrong=tmp_path, sidecar=root / "sidecar", protocol=root / "protocol", site=site)
+    with Server(tmp_path / "home", command=[SCRIPT, "--stdio"], cwd=tmp_path, env={"PYTHONPATH": value}) as server:
+        assert server.initialize()["serverInfo"]["name"] == "afterturn"
+
+
+def test_a_stderr_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
+    """Case L01: thousands of log lines into a pipe that is full."""
+    read_end, write_end = os.pipe()
+    bad = b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1.5}}\n' * 20_000
+    init = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n'
+    done = subprocess.run(
+        [SCRIPT, "--framing=ndjson", "--log-level=info"],
+        input=init + bad + b'{"jsonrpc":"2.0","id":2,"method":"shutdown"}\n',
+        stdout=subprocess.PIPE,
+        stderr=write_end,
+        timeout=60,
+        env={**os.environ, "AFTERTURN_HOME": str(tmp_path)},
+    )
+    os.close(write_end)
+    os.close(read_end)
+    assert done.returncode == 0
+    assert b'"id":2' in done.stdout

@@ -106,6 +106,27 @@ def test_cancelling_the_request_cancels_the_models_call(tmp_path: Path) -> None:
         assert record["text"] == LOG, "archived before the model was asked"
 
 
+def test_an_error_of_null_is_no_error(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server)
+        result = {"text": "- [[1:bash]] `npm run build` failed with TS2345", "stopReason": "stop", "model": "m"}
+        server.send({"jsonrpc": "2.0", "id": asked(server)["id"], "result": result, "error": None})
+        assert server.answer(id)["result"]["source"] == "model"
+
+
+def test_a_clean_end_costs_no_attempt(tmp_path: Path) -> None:
+    for _ in range(4):
+        with Server(tmp_path) as server:
+            server.initialize(capabilities=OFFER)
+            server.call("session/open", {"sessionId": "s"})
+            server.post("condense/onTurnEnd", {"sessionId": "s", "batch": batch(), "final": True})
+            asked(server)
+            server.close_stdin()
+            assert server.wait_exit(4.0) == 0
+            assert server.stderr == ""
+
+
 @pytest.mark.req("errors.deadline")
 def test_a_model_that_never_answers(tmp_path: Path) -> None:
     with Server(tmp_path) as server:

@@ -272,6 +272,40 @@ def test_a_deadline_ends_in_an_answer() -> None:
     run(scenario)
 
 
+def test_a_deadline_does_not_wait_for_work_that_does_not_give_in() -> None:
+    async def scenario(peer: Peer) -> None:
+        release = asyncio.Event()
+
+        async def stubborn(params: Params, call: Call) -> str:
+            with anyio.CancelScope(shield=True):
+                await release.wait()
+            return "late"
+
+        peer.method("stubborn", stubborn, ordered=True, deadline_seconds=0.01)
+        peer.method("next", lambda params, call: "next", ordered=True)
+        peer.ask("stubborn", 1)
+        assert (await peer.answer(1))["error"]["data"]["kind"] == "deadline"
+        peer.ask("next", 2)
+        assert (await peer.answer(2))["result"] == "next"
+        release.set()
+        await anyio.wait_all_tasks_blocked()
+        assert len(peer.answers(1)) == 1
+
+    run(scenario)
+
+
+def test_a_request_sent_as_a_notification_is_not_run() -> None:
+    async def scenario(peer: Peer) -> None:
+        ran: list[str] = []
+        peer.method("work", lambda params, call: ran.append("work"), request_only=True)
+        peer.notify("work")
+        assert ran == []
+        peer.ask("work", 1)
+        assert ran == ["work"]
+
+    run(scenario)
+
+
 @pytest.mark.req("errors.busy")
 def test_too_many_requests_in_flight_are_busy() -> None:
     async def scenario(peer: Peer) -> None:

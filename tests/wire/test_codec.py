@@ -115,6 +115,16 @@ def test_an_empty_array_stands_for_an_empty_object(params: bytes, expected: Para
     assert ParamsDecoder(Params).decode(Raw(params)) == expected
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "filler", [b'\\"' * 200_000, b'"' * 200_001, b"\\" * 200_001, b"[" * 5000 + b'"' + b'\\"' * 100_000]
+)
+def test_an_id_is_looked_for_in_linear_time(filler: bytes) -> None:
+    body = b'{"jsonrpc":"2.0","method":"a\xff","params":{"x":"' + filler
+    assert find_id(body) is None
+    assert find_id(b'{"id":3,"x":"' + filler) == 3
+
+
 class Nothing(Struct):
     a: int = 0
 

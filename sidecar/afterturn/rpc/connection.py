@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, Protocol, cast
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Raw, Struct
 
 from afterturn.rpc.call import Call, Outbound
 from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, error_of, is_bug, where
@@ -169,11 +169,13 @@ class Connection:
     def _run_notification(self, method: str, params: Any) -> None:
         if method == "$/cancelRequest":
             self._cancel(params)
-        elif method == "initialize" or method == "shutdown":
-            log.info("ignored %s, which is a request, sent as a notification", method)
         elif method == "exit":
             self._on_exit(0 if self.state is State.SHUTDOWN else 1)
-        elif (route := self.routes.get(method)) is not None:
+        elif (route := self.routes.get(method)) is None:
+            return
+        elif route.request_only:
+            log.info("ignored %s, which is a request, sent as a notification", method)
+        else:
             self._run(route, Call(self._out, None, method), params)
 
     def _run(self, route: Route, call: Call, params: Any) -> None:
@@ -233,10 +235,13 @@ class Connection:
             work.close()  # cancelled while it waited: never run, never paid for
             call.arrived()
             return
-        from anyio import CancelScope, current_time
+        from anyio import CancelScope
 
-        deadline = float("inf") if deadline_seconds is None else current_time() + deadline_seconds
-        with CancelScope(deadline=deadline) as scope:
+        timer = None
+        if deadline_seconds is not None:
+            # The answer does not wait for the work to give in: a thread or a shield may never do so.
+            timer = asyncio.get_running_loop().call_later(deadline_seconds, self._expire, call)
+        with CancelScope() as scope:
             call.scope = scope
             self._progress(call, {"kind": "begin", "title": call.method})
             try:
@@ -248,9 +253,13 @@ class Connection:
             except BaseException as problem:
                 self._fail(call, problem)
             finally:
+                if timer is not None:
+                    timer.cancel()
                 call.arrived()
-        if scope.cancelled_caught and not call.answered:
-            self._fail(call, RequestFailed(Kind.DEADLINE, "The request took too long", retryable=True))
+
+    def _expire(self, call: Call) -> None:
+        self._abort(call, RequestFailed(Kind.DEADLINE, "The request took too long", retryable=True))
+        call.arrived()  # its session does not wait for it any longer either
 
     def _cancel(self, params: Any) -> None:
         """`$/cancelRequest`: answered at once, unless the answer was already on its way."""
@@ -355,7 +364,7 @@ class Connection:
             raise
         finally:
             self._asked.pop(id, None)
-        if reply.error is not UNSET:
+        if not _is_absent(reply.error):
             raise RequestFailed(
                 Kind.PROVIDER_UNAVAILABLE, f"The client answered {method} with an error", retryable=True
             )
@@ -381,12 +390,15 @@ class Connection:
                 log.info("%d requests were not done in time", len(self._open))
         for call in list(self._open.values()):
             self._abort(call, ServerCancelled())
-        for waiting in self._asked.values():
-            waiting.cancel()
 
     def end(self) -> None:
         """Take no more input."""
         self._ended = True
+
+
+def _is_absent(value: Any) -> bool:
+    """Left out, or null, which is the same (protocol.md): some clients always write both `result` and `error`."""
+    return value is UNSET or value is None or (isinstance(value, Raw) and bytes(value) == b"null")
 
 
 def _is_being_cancelled() -> bool:

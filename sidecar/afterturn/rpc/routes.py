@@ -13,10 +13,11 @@ class Route:
     """One method: how its params are decoded, who handles it, how long it may take.
 
     `load` returns the params type and the handler; it runs on the first call. `deadline_seconds` None means that
-    the method bounds itself. `ordered` methods have a `session_id` and take effect in its order of arrival.
+    the method bounds itself. A `request_only` method is ignored when it comes as a notification. `ordered` methods
+    have a `session_id` and take effect in its order of arrival.
     """
 
-    __slots__ = ("_load", "deadline_seconds", "decode", "handle", "name", "ordered")
+    __slots__ = ("_load", "deadline_seconds", "decode", "handle", "name", "ordered", "request_only")
 
     def __init__(
         self,
@@ -24,10 +25,12 @@ class Route:
         load: Callable[[], tuple[type, Handler]],
         *,
         ordered: bool = False,
+        request_only: bool = False,
         deadline_seconds: float | None = DEFAULT_DEADLINE_SECONDS,
     ) -> None:
         self.name = name
         self.ordered = ordered
+        self.request_only = request_only
         self.deadline_seconds = deadline_seconds
         self._load = load
         self.decode: Callable[[Any], Any] = self._bind_and_decode

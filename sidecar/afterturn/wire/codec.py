@@ -258,7 +258,8 @@ def encode(message: Any) -> bytes:
         return json.dumps(plain, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# An unterminated string is one token to the end: were it none, every later quote in it would be tried anew.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _ID_VALUE = re.compile(rb'\s*:\s*(-?\d{1,18}|"(?:[^"\\\x00-\x1f]|\\["\\/bfnrtu])*")\s*[,}]')
 _ID_LAST = re.compile(rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\\x00-\x1f]*")\s*(?:,\s*"[a-z]+"\s*:\s*"[^"\\]*"\s*)*\}\s*\Z')
 _SCAN_TOKENS = 20_000

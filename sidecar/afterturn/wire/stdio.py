@@ -159,15 +159,13 @@ class Writer:
 
     def flush_now(self, seconds: float) -> None:
         """Before the process ends: write what is queued, for at most `seconds`, without the loop."""
-        import select
-
         deadline = self._loop.time() + seconds
         while self.pending_bytes and self._write_some():
             left = deadline - self._loop.time()
             if left <= 0:
                 return
             if self.pending_bytes:
-                select.select([], [self._fd], [], left)
+                _wait_writable(self._fd, left)
 
     def _flush(self) -> None:
         self._scheduled = False
@@ -213,6 +211,17 @@ class Writer:
         if self._watched:
             self._loop.remove_reader(self._fd)
         self._on_broken()
+
+
+def _wait_writable(fd: int, seconds: float) -> None:
+    import select
+
+    if hasattr(select, "poll"):  # unlike select(), at home with descriptors over 1023
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        poll.poll(seconds * 1000)
+    else:
+        select.select([], [fd], [], seconds)
 
 
 def _widen(fd: int) -> None:
