@@ -14,6 +14,7 @@ from afterturn.condense.ports import StoreError
 from afterturn.store import StorePlace, StoreUnavailable, open_store
 from afterturn.store.sqlite import storefile
 from afterturn.store.sqlite.store import SqliteStore
+from afterturn.store.sqlite.storefile import StoreFile
 from tests.store.conftest import Opener
 from tests.store.sample import call, take, texts
 
@@ -177,6 +178,11 @@ async def test_the_folder_is_deleted_while_the_store_is_open(open_again: Opener,
     await one.close(timeout_ms=10_000)
     await two.close(timeout_ms=10_000)
     assert await texts(open_again(), "s", 1, 2) == ["three", "four"]
+
+
+def test_a_file_that_is_gone_needs_no_check(place: StorePlace) -> None:
+    """The thread that looks a large file over begins after the store was opened, perhaps too late."""
+    assert StoreFile(place, lock_wait_ms=0).needs_check() is False
 
 
 async def test_a_backup_is_put_in_place_while_the_store_is_open(open_again: Opener, tmp_path: Path) -> None:

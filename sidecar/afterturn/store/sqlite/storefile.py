@@ -51,8 +51,14 @@ class StoreFile:
         return connection
 
     def needs_check(self) -> bool:
-        """Whether the file was too large to be checked while it was opened."""
-        return self.path.stat().st_size > CHECKED_AT_ONCE_BYTES
+        """Whether the file was too large to be checked while it was opened.
+
+        One that has gone meanwhile needs none: the next job finds that out and opens the store anew.
+        """
+        try:
+            return self.path.stat().st_size > CHECKED_AT_ONCE_BYTES
+        except FileNotFoundError:
+            return False
 
     def check(self, connection: Connection) -> None:
         """Look the whole file over. Raises StoreUnavailable, then and at every later use, until it is replaced."""
