@@ -2,7 +2,8 @@
 
 import logging
 import os
-import select
+
+from afterturn.wire.stdio import writable
 
 _STDERR = 2
 # What POSIX lets a pipe take in one piece: it says it is writable only when this much is free.
@@ -20,7 +21,7 @@ class StderrHandler(logging.Handler):
         self._dropped = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not _can_write():
+        if not writable(_STDERR, 0):
             self._dropped += 1
             return
         line = self.format(record).replace("\n", " ")
@@ -31,14 +32,6 @@ class StderrHandler(logging.Handler):
             os.write(_STDERR, data)
         except OSError:
             self._dropped += 1  # stderr is gone or full
-
-
-def _can_write() -> bool:
-    if not hasattr(select, "poll"):
-        return True
-    poll = select.poll()
-    poll.register(_STDERR, select.POLLOUT)
-    return bool(poll.poll(0))
 
 
 def set_up_logs(level: str) -> None:

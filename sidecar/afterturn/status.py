@@ -80,7 +80,7 @@ class Status:
                 pending_embeddings=0,
             ),
             usage=UsageStatus(
-                # No model call is made by this version, so there is nothing to add up yet.
+                # What the host completes is not added up yet; each result of `condense/*` carries its own usage.
                 today=Usage(model="*", input_tokens=0, output_tokens=0, cost=None, calls=0),
                 limits=UsageLimits(
                     daily_tokens=settings.models.daily_tokens,

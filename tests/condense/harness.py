@@ -7,8 +7,9 @@ from typing import Any
 
 import anyio
 
+from afterturn.condense.completer import CompleterError, Completion, PromptMessage
 from afterturn.condense.needs import Needs
-from afterturn.condense.ports import CompleterError, Completion, PromptMessage, Store
+from afterturn.condense.ports import Store
 from afterturn.condense.service import CondenseService
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import (

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from afterturn.condense.completer import CompleterError
 from afterturn.condense.errors import InvalidInputError
-from afterturn.condense.ports import CompleterError, Store
+from afterturn.condense.ports import Store
 from afterturn_protocol.settings import CondenseSettings
 from tests.condense.conftest import OpenStore
 from tests.condense.harness import Answer, FakeCompleter, Harness, batch, big, bullets, call

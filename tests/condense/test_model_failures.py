@@ -6,8 +6,9 @@ from collections.abc import Callable
 import anyio
 import pytest
 
+from afterturn.condense.completer import CompleterError, Completion
 from afterturn.condense.condenser import COOL_DOWN_MS
-from afterturn.condense.ports import CompleterError, Completion, Store
+from afterturn.condense.ports import Store
 from afterturn_protocol.condense import CondenseResult
 from tests.condense.conftest import OpenStore
 from tests.condense.harness import (

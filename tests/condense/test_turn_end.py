@@ -6,8 +6,9 @@ from typing import Any
 import anyio
 import pytest
 
+from afterturn.condense.completer import CompleterError
 from afterturn.condense.footer import footer
-from afterturn.condense.ports import CompleterError, Store
+from afterturn.condense.ports import Store
 from afterturn_protocol.condense import Batch, CondenseTurnEndResult
 from afterturn_protocol.settings import CondenseSettings
 from tests.condense.conftest import OpenStore

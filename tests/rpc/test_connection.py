@@ -106,6 +106,17 @@ def later(handler: Any) -> Any:
     return handle
 
 
+def stubborn_until(release: asyncio.Event) -> Any:
+    """A handler that ignores cancellation until it is let go."""
+
+    async def handle(params: Params, call: Call) -> str:
+        with anyio.CancelScope(shield=True):
+            await release.wait()
+        return "late"
+
+    return handle
+
+
 class Domain(Exception):
     kind = "store_unavailable"
     retryable = True
@@ -241,12 +252,7 @@ def test_a_handler_that_ignores_cancellation_is_answered_all_the_same() -> None:
     async def scenario(peer: Peer) -> None:
         release = asyncio.Event()
 
-        async def stubborn(params: Params, call: Call) -> str:
-            with anyio.CancelScope(shield=True):
-                await release.wait()
-            return "late"
-
-        peer.method("stubborn", stubborn)
+        peer.method("stubborn", stubborn_until(release))
         peer.ask("stubborn", 1)
         await anyio.wait_all_tasks_blocked()
         peer.notify("$/cancelRequest", id=1)
@@ -276,12 +282,7 @@ def test_a_deadline_does_not_wait_for_work_that_does_not_give_in() -> None:
     async def scenario(peer: Peer) -> None:
         release = asyncio.Event()
 
-        async def stubborn(params: Params, call: Call) -> str:
-            with anyio.CancelScope(shield=True):
-                await release.wait()
-            return "late"
-
-        peer.method("stubborn", stubborn, ordered=True, deadline_seconds=0.01)
+        peer.method("stubborn", stubborn_until(release), ordered=True, deadline_seconds=0.01)
         peer.method("next", lambda params, call: "next", ordered=True)
         peer.ask("stubborn", 1)
         assert (await peer.answer(1))["error"]["data"]["kind"] == "deadline"

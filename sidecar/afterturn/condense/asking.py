@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.checking import check_bullets
+from afterturn.condense.completer import Completer, CompleterError, Completion, PromptMessage
 from afterturn.condense.draft import Draft, Material
 from afterturn.condense.failure import ModelFailure
 from afterturn.condense.needs import Needs, beside
-from afterturn.condense.ports import Completer, CompleterError, Completion, PromptMessage
 from afterturn.condense.prompts import condense_batch
 from afterturn.condense.reply import UnusableReplyError, usable_reply
 from afterturn.condense.results import warning

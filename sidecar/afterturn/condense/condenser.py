@@ -10,12 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.condense.calls import RECOVERED, Call
+from afterturn.condense.completer import Completer
 from afterturn.condense.draft import Draft, Material, drafted_result
 from afterturn.condense.failure import ModelFailure
 from afterturn.condense.gates import empty_reason, is_trivial
 from afterturn.condense.locks import KeyedLocks
 from afterturn.condense.needs import Needs, beside
-from afterturn.condense.ports import Completer, FrozenBatch, Placed
+from afterturn.condense.ports import FrozenBatch, Placed
 from afterturn.condense.refs import parse_ref, short_id
 from afterturn.condense.results import frozen_text, thawed, warning
 from afterturn.condense.standing import Standing, items, left, pointers, stand

@@ -4,13 +4,14 @@ from msgspec import Struct
 
 from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.calls import redacted_args
+from afterturn.condense.completer import Completer, CompleterError, PromptMessage
 from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.fusing import CallFact, bare_block, joined, only_known, with_survivors
 from afterturn.condense.grounding import Source, is_grounded
 from afterturn.condense.identity import json_text
 from afterturn.condense.locks import KeyedLocks
 from afterturn.condense.needs import Needs, beside
-from afterturn.condense.ports import Completer, CompleterError, PromptMessage, StoredBlock
+from afterturn.condense.ports import StoredBlock
 from afterturn.condense.prompts import condense_fuse
 from afterturn.condense.ranges import Range, read_range
 from afterturn.condense.refs import block_id, short_id

@@ -6,6 +6,7 @@ call instead (architecture.md, 'Why this use of the libraries').
 
 import asyncio
 import os
+import select
 import stat
 import threading
 from collections.abc import Callable
@@ -165,7 +166,7 @@ class Writer:
             if left <= 0:
                 return
             if self.pending_bytes:
-                _wait_writable(self._fd, left)
+                writable(self._fd, left)
 
     def _flush(self) -> None:
         self._scheduled = False
@@ -213,15 +214,13 @@ class Writer:
         self._on_broken()
 
 
-def _wait_writable(fd: int, seconds: float) -> None:
-    import select
-
+def writable(fd: int, seconds: float) -> bool:
+    """Whether `fd` takes bytes without blocking, at once or within `seconds`."""
     if hasattr(select, "poll"):  # unlike select(), at home with descriptors over 1023
         poll = select.poll()
         poll.register(fd, select.POLLOUT)
-        poll.poll(seconds * 1000)
-    else:
-        select.select([], [fd], [], seconds)
+        return bool(poll.poll(seconds * 1000))
+    return bool(select.select([], [fd], [], seconds)[1])
 
 
 def _widen(fd: int) -> None:
