@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from afterturn.condense.completer import CompleterError, Completion, PromptMessage
+from afterturn.completion import CompleterError, Completion, PromptMessage
 from afterturn.condense.needs import Needs
 from afterturn.condense.ports import Store
 from afterturn.condense.service import CondenseService

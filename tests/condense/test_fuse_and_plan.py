@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from afterturn.condense.completer import CompleterError
+from afterturn.completion import CompleterError
 from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.ports import Store
 from afterturn_protocol.settings import CondenseSettings

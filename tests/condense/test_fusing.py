@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from afterturn.condense.footer import footer
 from afterturn.condense.fuser import checked_fusion
 from afterturn.condense.fusing import CallFact, bare_block, joined, only_known, tokens, with_survivors
-from afterturn.condense.prompts import condense_fuse
+from afterturn.prompts import condense_fuse
 
 ONE = "- `t1` read a.py" + footer(["t1", "t2"], "q")
 TWO = "- `t3` ran 512 tests" + footer(["t3"], "q")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from afterturn.condense.fences import OUTSIDE, fence_kind, mark_fences
 from afterturn.condense.footer import footer, without_footer
 from afterturn.condense.labels import label, strip_labels, substitute_inline_refs
+from afterturn.fences import OUTSIDE, fence_kind, mark_fences
 
 REFS = ["t1", "t2"]
 TOOLS = ["read", "bash"]

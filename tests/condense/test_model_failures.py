@@ -6,7 +6,7 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from afterturn.condense.completer import CompleterError, Completion
+from afterturn.completion import CompleterError, Completion
 from afterturn.condense.condenser import COOL_DOWN_MS
 from afterturn.condense.ports import Store
 from afterturn_protocol.condense import CondenseResult

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from afterturn.condense.completer import CompleterError
+from afterturn.completion import CompleterError
 from afterturn.condense.ports import Store
 from afterturn_protocol.condense import MissingRef
 from afterturn_protocol.settings import CondenseSettings

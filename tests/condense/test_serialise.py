@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterturn.condense.prompts import condense_batch
 from afterturn.condense.serialise import (
     MAX_ARGS,
     MAX_RESULT,
@@ -18,6 +17,7 @@ from afterturn.condense.serialise import (
     split_records,
     unforgeable_mark,
 )
+from afterturn.prompts import condense_batch
 
 
 def head(text: str, budget: int) -> str:

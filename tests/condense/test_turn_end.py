@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from afterturn.condense.completer import CompleterError
+from afterturn.completion import CompleterError
 from afterturn.condense.footer import footer
 from afterturn.condense.ports import Store
 from afterturn_protocol.condense import Batch, CondenseTurnEndResult

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from afterturn.completion import Completer, CompleterError, Completion, PromptMessage
 from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.checking import check_bullets
-from afterturn.condense.completer import Completer, CompleterError, Completion, PromptMessage
 from afterturn.condense.draft import Draft, Material
 from afterturn.condense.failure import ModelFailure
 from afterturn.condense.needs import Needs, beside
-from afterturn.condense.prompts import condense_batch
 from afterturn.condense.reply import UnusableReplyError, usable_reply
 from afterturn.condense.results import warning
 from afterturn.condense.serialise import PromptedCall, record, reply_tokens, split_records, unforgeable_mark
+from afterturn.prompts import condense_batch
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import CondenseWarning
 from afterturn_protocol.settings import CondenseSettings

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from afterturn.condense.fences import OUTSIDE, fence_kind, mark_fences
 from afterturn.condense.labels import label, read_label, strip_labels
+from afterturn.fences import OUTSIDE, fence_kind, mark_fences
 
 NOTHING = " \t\r\n-*"
 """A bullet of nothing but these says nothing."""

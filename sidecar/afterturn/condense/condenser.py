@@ -9,8 +9,8 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from afterturn.completion import Completer
 from afterturn.condense.calls import RECOVERED, Call
-from afterturn.condense.completer import Completer
 from afterturn.condense.draft import Draft, Material, drafted_result
 from afterturn.condense.failure import ModelFailure
 from afterturn.condense.gates import empty_reason, is_trivial

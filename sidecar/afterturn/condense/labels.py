@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from afterturn.condense.fences import INSIDE, fence_kind, mark_fences
+from afterturn.fences import INSIDE, fence_kind, mark_fences
 
 _LEADING = re.compile(r"^(\s*(?:[-*]\s+)?)\[\[([0-9]+):([^\]\n]+)\]\]\s*")
 _OPENING = re.compile(r"\[\[[0-9]+:")

@@ -8,7 +8,7 @@ import anyio.to_thread
 from msgspec import Struct
 
 from afterturn.clock import Clock
-from afterturn.condense.completer import Completer
+from afterturn.completion import Completer
 from afterturn.condense.ports import Redactor, Store
 from afterturn_protocol.settings import CondenseSettings
 

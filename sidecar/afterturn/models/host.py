@@ -6,7 +6,7 @@ No key is ever seen here.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from afterturn.condense.completer import CompleterError, Completion, PromptMessage, Purpose
+from afterturn.completion import CompleterError, Completion, PromptMessage, Purpose
 from afterturn.rpc.errors import RequestFailed
 from afterturn.wire.codec import InvalidParams, Malformed, ParamsDecoder
 from afterturn_protocol.base import Usage

@@ -1,4 +1,4 @@
-"""What the condense service needs of a model: the port, its values, and how it fails (models.md, 'Completers')."""
+"""What the three jobs need of a model: the port, its values, and how it fails (models.md, 'Completers')."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -7,7 +7,9 @@ from msgspec import Struct
 
 from afterturn_protocol.base import Usage
 
-Purpose = Literal["condense.batch", "condense.fuse"]
+Purpose = Literal[
+    "condense.batch", "condense.fuse", "recap", "reflection.synth", "reflection.score", "reflection.batch"
+]
 
 
 class PromptMessage(Struct, frozen=True):
