@@ -80,8 +80,13 @@ class Completer(Protocol):
         total_timeout_ms: int,
         max_calls: int,
         background: bool,
+        fresh: bool = False,
     ) -> Completion:
         """Ask a model. `max_calls`: how often the provider may be asked at most, repeats included.
+
+        model: "provider/id"; None means `models.model`, and with the host its own choice.
+        fresh: never answer from memory (recap.md, `recap/now`).
+        usage of what is answered from memory is None: it was paid for before.
 
         Raises CompleterError. Cancelling ends the provider's call.
         """

@@ -1,0 +1,2 @@
+-- 0002_models: its tables are on their way.
+SELECT 1;

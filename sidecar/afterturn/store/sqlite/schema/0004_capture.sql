@@ -1,0 +1,2 @@
+-- 0004_capture: its tables are on their way.
+SELECT 1;
