@@ -35,6 +35,7 @@ def test_good(line: str, expected: ServeOptions) -> None:
         ("--clientProcessId=-4", "--clientProcessId"),
         ("--clientProcessId", "--clientProcessId"),
         ("--log-level=loud", "--log-level"),
+        ("--clientProcessId=" + "9" * 5000, "--clientProcessId"),
         ("--verbose", "--verbose"),
     ],
 )

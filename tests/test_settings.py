@@ -58,7 +58,12 @@ def test_layers_merge_deeply(trees: list[Any], key: str, value: Any) -> None:
         ({"condens": {"enabled": False}}, "condens"),
         ("text", "$"),
         ([1], "$"),
-        ({"redaction": {"extraPatterns": [1]}}, "redaction.extraPatterns"),
+        ({"redaction": {"extraPatterns": 1}}, "redaction.extraPatterns"),
+        ({"redaction": {"extraPatterns": [1]}}, "redaction.extraPatterns[0]"),
+        ({"redaction": {"extraPatterns": ["("]}}, "redaction.extraPatterns[0]"),
+        ({"store": {"path": "a\0b"}}, "store.path"),
+        ({"store": {"path": "a\ud83db"}}, "store.path"),
+        ({"condense": {"maxAttempts": 0}}, "condense.maxAttempts"),
         ({"models": {"headers": {"a": 1}}}, "models.headers"),
     ],
 )
@@ -67,6 +72,12 @@ def test_a_bad_key_falls_to_its_default_and_is_named(tree: Any, path: str) -> No
     if isinstance(tree, dict):
         settings, problems = merged({**tree, "capture": {"batchThreshold": 3}})
         assert (settings.capture.batch_threshold, problems) == (3, [path])
+
+
+def test_one_bad_pattern_does_not_switch_off_the_others() -> None:
+    settings, problems = merged({"redaction": {"extraPatterns": ["a+", "(", 5, "b"]}})
+    assert settings.redaction.extra_patterns == ("a+", "b")
+    assert problems == ["redaction.extraPatterns[1]", "redaction.extraPatterns[2]"]
 
 
 def test_a_bad_key_does_not_bring_a_lower_layers_value_back() -> None:
@@ -80,6 +91,8 @@ def test_a_problem_says_where_it_comes_from_and_repeats_no_text() -> None:
         "models.apiKeyEnv must be string | null, not 5; the default is used (from settings.toml)",
         "models.model must be string | null, not this list; the default is used (from settings.toml)",
     ]
+    _, problems = resolve([Layer("it", {"condense": {"maxAttempts": 0}})])
+    assert problems[0].problem == "condense.maxAttempts must be integer >= 1, not 0; the default is used (from it)"
 
 
 def test_file_and_environment(tmp_path: Path) -> None:
@@ -98,6 +111,7 @@ def test_file_and_environment(tmp_path: Path) -> None:
         (b"", "{not json", 1),
         (b"", "[" * 100_000, 1),
         (b"a = ", "nope", 2),
+        (b"a = " + b"[" * 100_000, "", 1),
     ],
 )
 def test_sources_that_cannot_be_read_are_reported(tmp_path: Path, toml: bytes, json: str, count: int) -> None:
@@ -105,6 +119,16 @@ def test_sources_that_cannot_be_read_are_reported(tmp_path: Path, toml: bytes, j
     layers, problems = file_layers({"AFTERTURN_HOME": str(tmp_path), "AFTERTURN_SETTINGS": json})
     assert len(problems) == count
     assert resolve(layers)[0] == Settings()
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(*args: Any, **options: Any) -> str:
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr("platformdirs.user_config_dir", nobody)
+    layers, problems = file_layers({})
+    assert (layers, [problem.path for problem in problems]) == ([], ["$"])
+    assert "AFTERTURN_HOME" in problems[0].problem
 
 
 def test_a_settings_file_that_is_a_folder(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ CANCEL_SECONDS = 0.2
 STALL_SECONDS = 1.0
 CONGESTED_BYTES = 16 * 1024 * 1024
 FULL_BYTES = 64 * 1024 * 1024
+TRACES = ("messages", "verbose")
 
 
 def run_server(options: ServeOptions, stdin_fd: int, stdout_fd: int) -> int:
@@ -87,7 +88,7 @@ class App:
         self.client_capabilities = AfterturnClientCapabilities()
         self._client_layers: list[Layer] = []
         self._settings: tuple[Settings, list[SettingsProblem]] | None = None
-        self._told: set[str] = set()
+        self._told: frozenset[str] = frozenset()
         self._parts: Parts | None = None
         self._watches: list[ClientWatch] = []
 
@@ -130,6 +131,7 @@ class App:
             self._ending.set_result((code, grace_seconds))
 
     def _stdin_ended(self) -> None:
+        self.connection.feed_end()
         self.end(0, EOF_GRACE_SECONDS)
 
     def _stdout_broken(self) -> None:
@@ -199,15 +201,16 @@ class App:
         self._client_layers = [layer for layer in self._client_layers if layer.source != source]
         self._client_layers.append(Layer(source, tree))
         self._settings = None
-        self._tell_problems()
         if self._parts is not None:
-            self._parts.settings_changed()
+            settings, problems = self._resolved()
+            self._settings = settings, problems + self._parts.settings_changed()
+        self._tell_problems()
 
     def _tell_problems(self) -> None:
-        """Report each bad setting once."""
+        """Report each bad setting once, and again when it had been mended in between."""
+        before, self._told = self._told, frozenset(each.problem for each in self.settings_problems)
         for problem in self.settings_problems:
-            if problem.problem not in self._told:
-                self._told.add(problem.problem)
+            if problem.problem not in before:
                 log.info("%s", problem.problem)
                 self.connection.notify("window/logMessage", {"type": 2, "message": f"afterturn: {problem.problem}"})
 
@@ -224,7 +227,7 @@ class App:
         if experimental and experimental.afterturn:
             self.client_capabilities = experimental.afterturn
         self.connection.state = State.READY
-        self.connection.trace = params.trace or "off"
+        self.set_trace(params.trace)
         if params.initialization_options:
             from afterturn.settings import Layer
 
@@ -237,8 +240,8 @@ class App:
     def begin_shutdown(self) -> None:
         self.connection.state = State.SHUTDOWN
 
-    def set_trace(self, value: str) -> None:
-        self.connection.trace = value
+    def set_trace(self, value: str | None) -> None:
+        self.connection.trace = value if value in TRACES else "off"
 
     # -- parts -------------------------------------------------------------------------------------------
 

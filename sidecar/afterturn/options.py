@@ -9,6 +9,7 @@ _USAGE = (
     "--log-level=debug|info|warning|error"
 )
 _OTHER_TRANSPORTS = ("--pipe", "--socket", "--node-ipc", "--port")
+_MAX_DIGITS = 15
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -58,6 +59,7 @@ def _number(found: dict[str, str], name: str, least: int) -> int | None:
     value = found.get(name)
     if value is None:
         return None
-    if not (value.isascii() and value.isdecimal() and int(value) >= least):
-        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if not (value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS and int(value) >= least):
+        shown = value if len(value) <= 100 else value[:100] + "\u2026"
+        raise OptionError(f"{name} must be a whole number of at least {least}, not {shown!r}")
     return int(value)

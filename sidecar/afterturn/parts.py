@@ -13,11 +13,11 @@ from afterturn.clock import Clock
 from afterturn.condense.needs import Needs
 from afterturn.condense.service import CondenseService
 from afterturn.models.host import HostCompleter
-from afterturn.redact import PatternError, Redactor
+from afterturn.redact import Redactor
 from afterturn.rpc.connection import Connection
 from afterturn.sessions import Sessions
 from afterturn.status import Status
-from afterturn.storage import configured_store, store_status
+from afterturn.storage import configured_store, no_store, place_of, store_status
 from afterturn.store.errors import StoreUnavailable
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn_protocol.lifecycle import AfterturnClientCapabilities
@@ -144,11 +144,19 @@ class Parts:
         await self.condense.resume(session_id, arrived=lambda: None, after_reply=after_reply)
 
     def _store_status(self) -> StoreStatus:
-        return store_status(self.store)
+        try:
+            return store_status(self.store)
+        except StoreUnavailable as problem:
+            return no_store(problem)
 
-    def settings_changed(self) -> None:
-        """Take over what is not read anew at every use. The store stays where it was opened."""
-        self._redact = _redactor(self._host.settings)
+    def settings_changed(self) -> list[SettingsProblem]:
+        """Take over what is not read anew at every use; returns what cannot change any more."""
+        settings = self._host.settings
+        self._redact = _redactor(settings)
+        if "store" not in self.__dict__ or self.store.place == place_of(settings.store, os.environ):
+            return []
+        text = "store.path is another one now, and counts from the next start on: the store stays where it was opened"
+        return [SettingsProblem(path="store.path", problem=text)]
 
     async def close(self) -> None:
         """Save and let go of the store."""
@@ -159,9 +167,4 @@ class Parts:
 def _redactor(settings: Settings) -> Callable[[str], tuple[str, Mapping[str, int]]]:
     if not settings.redaction.enabled:
         return lambda text: (text, {})
-    try:
-        return Redactor(settings.redaction.extra_patterns).redact
-    except PatternError as problem:
-        # Better to hide too little of what one wanted on top than to hide nothing.
-        log.warning("redaction.extraPatterns is not used: %s", problem)
-        return Redactor().redact
+    return Redactor(settings.redaction.extra_patterns).redact

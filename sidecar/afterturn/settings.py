@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import structs
 
-from afterturn.wire.codec import split_problem
+from afterturn.misfits import split_problem
 from afterturn_protocol.service import SettingsProblem
 from afterturn_protocol.settings import CHOICES, Settings
 from afterturn_protocol.shape import Shape
@@ -54,7 +54,11 @@ def resolve(layers: list[Layer]) -> tuple[Settings, list[SettingsProblem]]:
                 if value is None:
                     continue
                 try:
-                    target[fields[key].name] = _checked(path, value, fields[key].type)
+                    if path == "redaction.extraPatterns" and isinstance(value, list):
+                        usable = _usable_patterns(path, cast("list[Any]", value), layer.source, problems)
+                        target[fields[key].name] = tuple(usable)
+                    else:
+                        target[fields[key].name] = _checked(path, value, fields[key].type)
                 except ValueError as wrong:
                     problems.append(_problem(path, f"{wrong}; the default is used", layer.source))
     built: dict[str, Any] = {
@@ -81,7 +85,35 @@ def _checked(path: str, value: Any, type_: Any) -> Any:
     words = CHOICES.get(path)
     if words is not None and checked not in words:
         raise ValueError(f"must be one of {', '.join(words)}, not {_shown(value)}")
+    if path == "store.path" and not _can_be_path(checked):
+        raise ValueError("holds a character that no path can hold")
     return checked
+
+
+def _can_be_path(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+
+
+def _usable_patterns(path: str, patterns: list[Any], source: str, problems: list[SettingsProblem]) -> list[str]:
+    """Those that are regular expressions: one bad pattern must not switch off the hiding of all others."""
+    import re
+
+    usable: list[str] = []
+    for index, pattern in enumerate(patterns):
+        place = f"{path}[{index}]"
+        if not isinstance(pattern, str):
+            problems.append(_problem(place, f"must be string, not {_shown(pattern)}, and is not used", source))
+            continue
+        try:
+            re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as wrong:
+            problems.append(_problem(place, f"is no regular expression ({wrong}) and is not used", source))
+        else:
+            usable.append(pattern)
+    return usable
 
 
 def _shown(value: Any) -> str:
@@ -99,33 +131,43 @@ def _problem(path: str, text: str, source: str) -> SettingsProblem:
 
 
 def config_folder(environment: Mapping[str, str]) -> str:
-    """The folder of `settings.toml`: AFTERTURN_HOME, else the platform's own place for user settings."""
+    """The folder of `settings.toml`: AFTERTURN_HOME, else the platform's own place for user settings.
+
+    Raises LookupError where neither is known.
+    """
     home = environment.get("AFTERTURN_HOME")
     if home:
         return os.path.expanduser(home)  # noqa: PTH111 (pathlib is not worth its import here)
     from platformdirs import user_config_dir
 
-    return user_config_dir("afterturn", appauthor=False)
+    try:
+        return user_config_dir("afterturn", appauthor=False)
+    except RuntimeError:  # no HOME, and a user that the system does not know
+        raise LookupError("this user has no home folder: set AFTERTURN_HOME") from None
 
 
 def file_layers(environment: Mapping[str, str]) -> tuple[list[Layer], list[SettingsProblem]]:
     """The layers that are there before the client says anything: the settings file and AFTERTURN_SETTINGS (JSON)."""
     layers: list[Layer] = []
     problems: list[SettingsProblem] = []
-    path = os.path.join(config_folder(environment), FILE_NAME)  # noqa: PTH118
+    path, text = FILE_NAME, b""
     try:
+        path = os.path.join(config_folder(environment), FILE_NAME)  # noqa: PTH118
         with open(path, "rb") as file:  # noqa: PTH123
             text = file.read()
     except FileNotFoundError:
-        text = b""
+        pass  # nobody has to have one
+    except (LookupError, ValueError) as wrong:  # no home; a NUL in AFTERTURN_HOME
+        problems.append(_problem("$", f"cannot be looked for: {wrong}", path))
     except OSError as wrong:
-        text = b""
         problems.append(_problem("$", f"cannot be read: {wrong.strerror}", path))
     if text:
         import tomllib
 
         try:
             layers.append(Layer(path, tomllib.loads(text.decode("utf-8"))))
+        except RecursionError:
+            problems.append(_problem("$", "is nested too deeply", path))
         except ValueError as wrong:  # both a decoding error and a TOML error are one
             problems.append(_problem("$", f"is not TOML: {wrong}", path))
     given = environment.get(ENVIRONMENT_NAME)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from afterturn.store import StorePlace, open_store
+from afterturn.store import StorePlace, StoreUnavailable, open_store
 from afterturn.store.paths import home_folder, store_place, user_data_folder
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn_protocol.service import StoreStatus
@@ -17,6 +17,11 @@ def place_of(settings: StoreSettings, environment: Mapping[str, str]) -> StorePl
 def configured_store(settings: StoreSettings, environment: Mapping[str, str]) -> SqliteStore:
     """The store; its file is opened by the first thing asked of it. Raises StoreUnavailable for a foreign url."""
     return open_store(place_of(settings, environment), url=settings.url)
+
+
+def no_store(problem: StoreUnavailable) -> StoreStatus:
+    """For a report: the settings name a store that this process cannot have."""
+    return StoreStatus(backend="none", path=None, bytes=None, problem=str(problem))
 
 
 def store_status(store: SqliteStore) -> StoreStatus:

@@ -110,6 +110,39 @@ def test_refs(tmp_path: Path) -> None:
     assert "other" in unknown.stderr
 
 
+@pytest.mark.parametrize(
+    ("args", "settings", "said"),
+    [
+        ("refs s", {}, "there is no store at"),
+        ("refs s", {"store": {"url": "postgres://u:pw@h/db"}}, "store.url"),
+        ("wipe --yes", {"store": {"url": "postgres://u:pw@h/db"}}, "store.url"),
+        ("doctor", {"store": {"url": "postgres://u:pw@h/db"}}, "store.url"),
+    ],
+)
+def test_a_store_that_is_not_there_is_said_in_one_line(
+    tmp_path: Path, args: str, settings: dict[str, object], said: str
+) -> None:
+    home = tmp_path / "home"
+    done = run(home, *args.split(), AFTERTURN_SETTINGS=json.dumps(settings))
+    assert done.returncode == 1
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "pw@" not in done.stdout + done.stderr
+    assert not home.exists(), "looking leaves nothing behind"
+
+
+def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", "afterturn", "schema"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr) == (1, "afterturn: No space left on device\n")
+
+
 def test_wipe(tmp_path: Path) -> None:
     needle = "find-this-needle"
     archived(tmp_path, f"{needle} " * 400)

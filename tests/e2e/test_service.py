@@ -3,6 +3,7 @@
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,39 @@ def test_a_bad_setting_is_reported_once_and_in_status(tmp_path: Path) -> None:
         assert "condense.fallback" in server.event("window/logMessage")["message"]
         assert len(server.call("afterturn/status")["settingsProblems"]) == 4
         assert server.inbox == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"store": {"url": "postgres://u:pw@h/db"}}, "store.url"),
+        ({"store": {"path": "a\0b"}}, None),
+        ({"store": {"path": "a\ud83d"}}, None),
+    ],
+)
+def test_a_store_setting_that_cannot_be_used_leaves_status_and_the_rest(
+    tmp_path: Path, settings: dict[str, Any], problem: str | None
+) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(initializationOptions=settings)
+        store = server.call("afterturn/status")["store"]
+        if problem is None:
+            assert server.call("session/open", {"sessionId": "s"})["known"] is False
+        else:
+            assert problem in store["problem"]
+            assert "pw@" not in store["problem"]
+            assert server.ask("session/open", {"sessionId": "s"})["error"]["data"]["kind"] == "store_unavailable"
+
+
+def test_a_store_path_that_changes_under_way_is_reported(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize()
+        server.call("session/open", {"sessionId": "s"})
+        server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": {"store": {"path": "other.db"}}}})
+        assert "store.path" in server.event("window/logMessage")["message"]
+        status = server.call("afterturn/status")
+        assert [each["path"] for each in status["settingsProblems"]] == ["store.path"]
+        assert not status["store"]["path"].endswith("other.db")
 
 
 def test_the_protocol_is_silent_about_odd_configuration(tmp_path: Path) -> None:

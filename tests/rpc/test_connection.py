@@ -324,6 +324,67 @@ def test_too_many_requests_in_flight_are_busy() -> None:
     run(scenario)
 
 
+def test_notifications_that_wait_are_bounded_too(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(peer: Peer) -> None:
+        release = asyncio.Event()
+        ran: list[Any] = []
+
+        async def block(params: Params, call: Call) -> None:
+            await release.wait()
+
+        peer.method("block", block, ordered=True)
+        peer.method("note", lambda params, call: ran.append(params.value), ordered=True)
+        peer.ask("block", 1)
+        for value in range(MAX_IN_FLIGHT + 50):
+            peer.notify("note", value=value)
+        release.set()
+        peer.ask("note", 2, value="last")
+        await peer.answer(2)
+        assert ran == [*range(MAX_IN_FLIGHT), "last"]
+        peer.notify("note", value="room again")
+        assert ran[-1] == "room again"
+
+    run(scenario)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "1024 notifications wait already: more are dropped until there is room"
+    ]
+
+
+def test_a_name_nobody_knows_is_not_repeated_at_any_length() -> None:
+    async def scenario(peer: Peer) -> None:
+        peer.ask("x" * 100_000, 1)
+        assert len(peer.answers(1)[0]["error"]["message"]) < 200
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("method", "kinds"),
+    [("fails", ["begin", "end"]), ("waits", ["begin", "end"]), ("queued", [])],
+)
+def test_progress_ends_however_the_request_ends(method: str, kinds: list[str]) -> None:
+    async def scenario(peer: Peer) -> None:
+        async def wait(params: Params, call: Call) -> None:
+            await anyio.sleep_forever()
+
+        peer.method("fails", later(raising(Domain())))
+        peer.method("waits", wait)
+        peer.method("block", wait, ordered=True)
+        peer.method("queued", wait, ordered=True)
+        if method == "queued":
+            peer.ask("block", 7)
+        peer.ask(method, 1, workDoneToken="tok")
+        if method == "waits":
+            await anyio.wait_all_tasks_blocked()
+        if method != "fails":
+            peer.notify("$/cancelRequest", id=1)
+        await peer.answer(1)
+        sent = [message["params"]["value"]["kind"] for message in peer.sent if message.get("method") == "$/progress"]
+        assert sent == kinds
+
+    run(scenario)
+
+
 @pytest.mark.req("errors.busy")
 def test_while_the_client_does_not_read_its_requests_wait_and_then_are_busy() -> None:
     async def scenario(peer: Peer) -> None:

@@ -1,6 +1,7 @@
 """Bodies to envelopes, params to types, and what is said about those that do not fit."""
 
 import json
+from typing import Annotated
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw, Struct
 
+from afterturn.misfits import split_problem
 from afterturn.wire.codec import (
     InvalidParams,
     Malformed,
@@ -15,7 +17,6 @@ from afterturn.wire.codec import (
     decode_envelope,
     encode,
     find_id,
-    split_problem,
 )
 
 DEEP = b"[" * 200_000 + b"]" * 200_000
@@ -31,6 +32,7 @@ class Params(Struct, rename="camel"):
     by_name: dict[str, Inner] = msgspec.field(default_factory=dict)
     many: list[Inner] = msgspec.field(default_factory=list)
     args: object = None
+    at_least_one: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)] = 1
 
 
 def test_an_envelope() -> None:
@@ -69,6 +71,10 @@ def test_an_envelope() -> None:
         pytest.param(b'{"method":"x","params":' + DEEP + b',"id":"deep"}', -32700, "deep", id="too deep, id last"),
         pytest.param(b'{"params":{"id":9,"x":' + DEEP + b"}}", -32700, None, id="an inner id is not the id"),
         pytest.param(DEEP, -32600, None, id="a deep batch"),
+        pytest.param(b"[1,", -32700, None, id="an array that does not end"),
+        pytest.param(b'"a" x', -32700, None, id="something behind a string"),
+        pytest.param(b'{"id":1.5,', -32700, None, id="a bad id, and no end"),
+        pytest.param(b'{"id":1.5,"method":"\\ud83d"', -32700, None, id="a bad id, a surrogate, and no end"),
     ],
 )
 def test_what_is_no_message(body: bytes, code: int, id: int | str | None) -> None:
@@ -84,6 +90,14 @@ def test_a_lone_surrogate_survives_both_ways() -> None:
     assert params.session_id == "cut \ud83d here"
     assert encode({"id": 1, "result": params}).count(b"cut \\ud83d here") == 1
     assert json.loads(encode({"method": "\udc00", "n": 2**70})) == {"method": "\udc00", "n": 2**70}
+
+
+def test_an_integer_of_any_length_costs_at_most_its_own_value() -> None:
+    for method in (b"x", b"\\ud83d"):
+        params = b'{"sessionId":"s","args":[' + b"9" * 5000 + b"]}"
+        message = decode_envelope(b'{"jsonrpc":"2.0","id":8,"method":"' + method + b'","params":' + params + b"}")
+        assert message.id == 8
+        assert ParamsDecoder(Params).decode(message.params).args == [float("inf")]
 
 
 def test_a_lone_surrogate_in_a_name_is_kept_where_names_are_free_and_ignored_elsewhere() -> None:
@@ -109,6 +123,7 @@ def test_a_lone_surrogate_in_a_name_is_kept_where_names_are_free_and_ignored_els
         ),
         (b'{"sessionId":"s","args":[]}', Params("s", args=[])),
         (b'{"sessionId":"s","unknown":1}', Params("s")),
+        (b'{"sessionId":"s","many":[' + b"[]," * 199 + b"[]]}", Params("s", many=[Inner()] * 200)),
     ],
 )
 def test_an_empty_array_stands_for_an_empty_object(params: bytes, expected: Params) -> None:
@@ -144,6 +159,9 @@ def test_params_may_be_left_out(params: object) -> None:
         (b'{"sessionId":"s","many":[{},{"count":1.5}]}', "$.many[1].count", "integer"),
         (b'{"sessionId":"s","many":{}}', "$.many", "array"),
         (b'{"sessionId":"s","inner":[1]}', "$.inner", "object"),
+        (b'{"sessionId":"s","atLeastOne":0}', "$.atLeastOne", "integer >= 1"),
+        (b'{"sessionId":"s","atLeastOne":' + b"9" * 30 + b"}", "$.atLeastOne", "integer <= 9223372036854775807"),
+        (b'{"sessionId":"s","atLeastOne":' + b"9" * 5000 + b"}", "$.atLeastOne", "integer"),
         (b'"text"', "$", "object"),
         (b"[1]", "$", "object"),
         (b'{"sessionId":"s","inner":{"count":"\\ud83d"}}', "$", "text without lone surrogates"),

@@ -116,6 +116,28 @@ def test_lines() -> None:
             assert feed(LineFraming(LIMIT), data, step) == expected
 
 
+@pytest.mark.parametrize(
+    ("data", "last"),
+    [
+        (b"{}", [b"{}"]),
+        (b'{"a":1}\n{"b":2}\r', [b'{"b":2}']),
+        (b"{}\n  ", []),
+        (b"{}\n", []),
+        (b"x" * 1000, []),
+    ],
+)
+def test_the_last_line_needs_no_line_end(data: bytes, last: list) -> None:
+    framing = LineFraming(LIMIT)
+    framing.feed(data)
+    assert kinds(framing.end()) == last
+
+
+def test_a_body_that_does_not_arrive_is_no_message() -> None:
+    framing = ContentLengthFraming(LIMIT)
+    framing.feed(OK[:-1])
+    assert framing.end() == []
+
+
 def test_a_long_line_has_no_64_kib_cliff() -> None:
     line = b"x" * 1_000_000
     assert feed(LineFraming(2_000_000), line + b"\n", 65536) == [line]
@@ -141,6 +163,14 @@ def test_any_bytes_are_survived_and_cut_alike(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     whole = feed(ContentLengthFraming(LIMIT), data)
     assert feed(ContentLengthFraming(LIMIT), data, 1) == whole
+
+
+@pytest.mark.parametrize("blanks", [0, 1, 30, 33, 100])
+def test_blanks_before_the_colon_do_not_depend_on_where_reads_are_cut(blanks: int) -> None:
+    data = b"garbage\r\n\r\nContent-Length" + b" " * blanks + b": 2\r\n\r\n{}" + OK
+    whole = feed(ContentLengthFraming(LIMIT), data)
+    assert all(feed(ContentLengthFraming(LIMIT), data, step) == whole for step in (1, 5, 64))
+    assert whole[-1] == b"{}"
 
 
 @given(st.binary(max_size=60))

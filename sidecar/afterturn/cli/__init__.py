@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -22,10 +23,21 @@ def run(args: list[str]) -> int:
     options = _parser().parse_args(args or ["--help"])
     try:
         run_command: Callable[[argparse.Namespace], int] = import_module(f"afterturn.cli.{options.command}").run
-        return run_command(options)
+        code = run_command(options)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:  # `afterturn ... | head`
         sys.stderr.close()
         return 0
+    except OSError as problem:  # the output has nowhere to go; commands speak for all other files themselves
+        sys.stderr.write(f"afterturn: {problem.strerror or problem}\n")
+        _drop_output()
+        return 1
+
+
+def _drop_output() -> None:
+    """Let nothing be written at the interpreter's end that could not be written now."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_utf8() -> None:

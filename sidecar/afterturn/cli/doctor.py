@@ -15,7 +15,8 @@ from afterturn import PROTOCOL_VERSION, __version__
 from afterturn.condense.ports import StoreError
 from afterturn.settings import FILE_NAME, config_folder, file_layers, resolve
 from afterturn.status import destinations, providers
-from afterturn.storage import configured_store, store_status
+from afterturn.storage import configured_store, no_store, store_status
+from afterturn.store import StoreUnavailable
 from afterturn_protocol.service import StoreStatus
 from afterturn_protocol.settings import StoreSettings
 
@@ -47,7 +48,7 @@ def findings() -> dict[str, Any]:
         "python": {"version": platform.python_version(), "executable": sys.executable},
         "packages": packages,
         "settings": {
-            "file": str(Path(config_folder(os.environ)) / FILE_NAME),
+            "file": _settings_file(),
             "sources": [layer.source for layer in layers],
             "problems": problems + more,
         },
@@ -56,6 +57,13 @@ def findings() -> dict[str, Any]:
         "destinations": destinations(settings, host_samples=False),
         "problems": _problems(packages, store),
     }
+
+
+def _settings_file() -> str | None:
+    try:
+        return str(Path(config_folder(os.environ)) / FILE_NAME)
+    except LookupError:  # which is among the problems already
+        return None
 
 
 def command() -> list[str]:
@@ -68,8 +76,8 @@ async def _opened(settings: StoreSettings) -> StoreStatus:
     """The store's state, after opening it where it is there: a damaged file shows only then."""
     try:
         store = configured_store(settings, os.environ)
-    except StoreError as problem:
-        return StoreStatus(backend="none", path=None, bytes=None, problem=str(problem))
+    except StoreUnavailable as problem:
+        return no_store(problem)
     if store_status(store).bytes is not None:
         try:
             await store.open()
@@ -107,7 +115,12 @@ def _print(found: dict[str, Any]) -> None:
         ("afterturn", f"{found['version']}, protocol {found['protocolVersion']}"),
         ("python", f"{found['python']['version']} at {found['python']['executable']}"),
         ("packages", ", ".join(f"{name} {version or 'MISSING'}" for name, version in found["packages"].items())),
-        ("settings", ", ".join(sources) if sources else f"defaults ({found['settings']['file']} is not there)"),
+        (
+            "settings",
+            ", ".join(sources)
+            if sources
+            else f"defaults ({found['settings']['file'] or 'a settings file'} is not there)",
+        ),
         ("store", f"{store.backend}, {store.path} ({size})"),
         ("models", "the host's own, where it offers them; else none: condensing works without"),
         ("data goes to", ", ".join(found["destinations"]) or "nowhere: nothing leaves this machine"),

@@ -9,6 +9,7 @@ import anyio
 from afterturn.cli.place import user_store
 from afterturn.clock import SystemClock
 from afterturn.condense.ports import RefQuery, StoredCall, StoreError
+from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn_protocol.condense import ResolveRefParams
 
@@ -26,6 +27,9 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     store = user_store(os.environ)
+    if store_status(store).bytes is None:
+        sys.stderr.write(f"afterturn: there is no store at {store.place.file}\n")
+        return 1
     try:
         if not await store.sessions.known(options.session):
             sys.stderr.write(f"afterturn: the store knows no session {options.session!r}\n")

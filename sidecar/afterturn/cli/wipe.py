@@ -13,7 +13,11 @@ from afterturn.store import wipe_store
 def run(options: argparse.Namespace) -> int:
     """Ask, unless `--yes`; then erase the store's files."""
     settings = store_settings(os.environ)
-    status = store_status(user_store(os.environ))
+    try:
+        status = store_status(user_store(os.environ))
+    except StoreError as problem:
+        sys.stderr.write(f"afterturn: {problem}\n")
+        return 1
     if status.bytes is None:
         sys.stdout.write(f"There is nothing at {status.path}.\n")
         return 0

@@ -1,5 +1,7 @@
 """Reading what arrives, at once when it is small and beside the event loop when it is not."""
 
+from typing import Any, cast
+
 from afterturn.condense.calls import Arrivals, read_batch
 from afterturn.condense.needs import HEAVY_CHARS, HEAVY_TO_READ_CHARS, Needs, in_thread
 from afterturn_protocol.condense import Batch
@@ -21,15 +23,28 @@ def size_of(batch: Batch) -> int:
         if call.content is None:
             size += len(call.result_text or "")
         for block in call.content or ():
-            size += sum(len(value) for value in block.values() if isinstance(value, str))
-        size += _size_of_args(call.args)
+            size += _size_of(block)
+        size += _size_of(call.args)
     return size
 
 
-def _size_of_args(args: object) -> int:
-    """The texts in args that are big are at its top; what is deeper is small, or takes long in any case."""
-    if isinstance(args, str):
-        return len(args)
-    if isinstance(args, dict):
-        return sum(len(value) for value in args.values() if isinstance(value, str))  # pyright: ignore
-    return 0
+# A number or a bracket costs reading about as much as so many chars of text.
+_ITEM_CHARS = 16
+
+
+def _size_of(json_value: object) -> int:
+    """About the chars that a JSON value takes to read. Stops counting where it is much in any case."""
+    size = 0
+    left: list[Any] = [json_value]
+    while left and size < HEAVY_TO_READ_CHARS:
+        value = left.pop()
+        size += _ITEM_CHARS
+        if isinstance(value, str):
+            size += len(value)
+        elif isinstance(value, dict):
+            mapping = cast("dict[str, Any]", value)
+            size += sum(map(len, mapping))
+            left += mapping.values()
+        elif isinstance(value, list):
+            left += cast("list[Any]", value)
+    return size

@@ -42,7 +42,7 @@ class Server(Protocol):
         """No more work is taken."""
         ...
 
-    def set_trace(self, value: str) -> None:
+    def set_trace(self, value: str | None) -> None:
         """How much the client wants to be told of what is being done."""
         ...
 

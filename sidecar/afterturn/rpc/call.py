@@ -18,20 +18,17 @@ class Outbound(Struct):
     defer: Callable[[Callable[[], None]], None]
 
 
-class Call:
+class Call(Struct, eq=False):
     """One request (or notification, whose `id` is None) from arrival to answer."""
 
-    __slots__ = ("_after", "answered", "id", "method", "out", "scope", "ticket", "token")
-
-    def __init__(self, out: Outbound, id: int | str | None, method: str) -> None:
-        self.out = out
-        self.id = id
-        self.method = method
-        self.token: int | str | None = None
-        self.ticket: Ticket | None = None
-        self.scope: CancelScope | None = None
-        self.answered = False
-        self._after: list[Callable[[], None]] | None = None
+    out: Outbound
+    id: int | str | None
+    method: str
+    token: int | str | None = None
+    ticket: Ticket | None = None
+    scope: "CancelScope | None" = None
+    answered: bool = False
+    _after: list[Callable[[], None]] | None = None
 
     def arrived(self) -> None:
         """Say that the request's effect stands, so that the session's next message may take effect."""

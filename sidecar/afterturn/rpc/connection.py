@@ -18,7 +18,7 @@ from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, erro
 from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
 from afterturn.rpc.order import SessionOrder
 from afterturn.rpc.routes import Route, Routes
-from afterturn.wire.codec import Envelope, Malformed, decode_envelope, encode
+from afterturn.wire.codec import Envelope, Malformed, decode_envelope, decode_usual, encode, encode_usual
 from afterturn.wire.framing import Fault, Frame, Framing
 from afterturn_protocol.errors import (
     INVALID_REQUEST,
@@ -32,9 +32,11 @@ log = logging.getLogger("afterturn.rpc")
 
 MAX_IN_FLIGHT = 1024
 _BUSY_RETRY_MS = 250
+_READY = State.READY
+_QUOTED_CHARS = 100
 
 
-class _Result(Struct, tag_field="jsonrpc", tag="2.0"):
+class _Result(Struct, tag_field="jsonrpc", tag="2.0", gc=False):
     id: int | str
     result: Any
 
@@ -85,6 +87,7 @@ class Connection:
         self.state = State.NEW
         self.trace = "off"
         self.congested = False
+        self._framing = framing
         self._cut = framing.feed
         self._wrap = framing.wrap
         self._outlet = outlet
@@ -94,7 +97,10 @@ class Connection:
         self._backlog: list[Frame] = []
         self._out = Outbound(notify=self.notify, defer=self._defer)
         self._open: dict[int | str, Call] = {}
+        self._notifications: set[Call] = set()  # those being worked on, or waiting for their turn
+        self._dropping = False
         self._order = SessionOrder()
+        self._lines = self._order.lines
         self._waiting: list[tuple[Call, float | None, Coroutine[Any, Any, Any]]] = []
         self._has_work = asyncio.Event()
         self._idle = asyncio.Event()
@@ -112,6 +118,13 @@ class Connection:
             self._backlog += frames
         else:
             self._take(frames)
+
+    def feed_end(self) -> None:
+        """The client sends no more: take what was complete only with that."""
+        frames = self._framing.end()
+        if frames:
+            self._backlog += frames
+            self.resume()
 
     def resume(self) -> None:
         """Go on with what was kept back."""
@@ -134,37 +147,39 @@ class Connection:
 
     def _receive(self, body: bytes | bytearray) -> None:
         try:
-            message = decode_envelope(body)
-        except Malformed as problem:
-            self._reply_error(problem.id, error_of(problem))
-            return
-        method = message.method
+            message = decode_usual(body)
+        except Exception:
+            try:
+                message = decode_envelope(body)
+            except Malformed as problem:
+                self._reply_error(problem.id, error_of(problem))
+                return
+        id, method = message.id, message.method
         if method is UNSET:
             self._receive_reply(message)
-        elif message.jsonrpc != "2.0" or message.id is None:
-            wrong = "id must be a string or an integer" if message.id is None else 'jsonrpc must be "2.0"'
+        elif message.jsonrpc != "2.0" or id is None:
+            wrong = "id must be a string or an integer" if id is None else 'jsonrpc must be "2.0"'
             self._reply_error(None, ErrorObject(code=INVALID_REQUEST, message=f"Invalid request: {wrong}"))
-        elif message.id is UNSET:
+        elif id is UNSET:
             if not drop_notification(self.state, method):
                 self._run_notification(method, message.params)
-        else:
-            self._run_request(message.id, method, message.params)
-
-    def _run_request(self, id: int | str, method: str, params: Any) -> None:
-        if self.state is not State.READY or method == "initialize":
-            refusal = refuse_request(self.state, method)
-            if refusal is not None:
-                self._reply_error(id, refusal)
-                return
-        route = self.routes.get(method)
-        if route is None:
-            self._reply_error(id, ErrorObject(code=METHOD_NOT_FOUND, message=f"Unknown method {method!r}"))
+        elif (self.state is not _READY or method == "initialize") and self._refused(id, method):
+            return
+        elif (route := self.routes.get(method)) is None:
+            self._reply_error(id, ErrorObject(code=METHOD_NOT_FOUND, message=f"Unknown method {_quoted(method)}"))
         elif id in self._open:
             self._reply_error(id, ErrorObject(code=INVALID_REQUEST, message="This id is still in use"))
         elif len(self._open) >= MAX_IN_FLIGHT or self.congested:
             self._reply_error(id, _busy())
         else:
-            self._run(route, Call(self._out, id, method), params)
+            self._run(route, Call(self._out, id, method), message.params)
+
+    def _refused(self, id: int | str, method: str) -> bool:
+        """Whether the state alone forbids the request, which then has its answer."""
+        refusal = refuse_request(self.state, method)
+        if refusal is not None:
+            self._reply_error(id, refusal)
+        return refusal is not None
 
     def _run_notification(self, method: str, params: Any) -> None:
         if method == "$/cancelRequest":
@@ -175,14 +190,22 @@ class Connection:
             return
         elif route.request_only:
             log.info("ignored %s, which is a request, sent as a notification", method)
-        else:
+        elif len(self._notifications) < MAX_IN_FLIGHT:
+            self._dropping = False
             self._run(route, Call(self._out, None, method), params)
+        elif not self._dropping:
+            # Not reading on would bound it too, but then no cancellation and no answer to a question of ours came in.
+            self._dropping = True
+            log.warning("%d notifications wait already: more are dropped until there is room", MAX_IN_FLIGHT)
 
     def _run(self, route: Route, call: Call, params: Any) -> None:
         """Decode and handle: inline where the handler answers at once and nothing of its session waits."""
         try:
-            decoded = route.decode(params)
-            if route.ordered and decoded.session_id in self._order:
+            try:
+                decoded = route.decode_usual(params)
+            except Exception:
+                decoded = route.decode(params)
+            if route.ordered and decoded.session_id in self._lines:
                 self._start(route, call, self._in_turn(route, decoded, call), decoded)
                 return
             result = route.handle(decoded, call)
@@ -209,6 +232,8 @@ class Connection:
             self._open[call.id] = call
             call.token = getattr(params, "work_done_token", None)
             self._idle.clear()
+        else:
+            self._notifications.add(call)
         self._waiting.append((call, route.deadline_seconds, work))
         self._has_work.set()
 
@@ -255,6 +280,7 @@ class Connection:
             finally:
                 if timer is not None:
                     timer.cancel()
+                self._notifications.discard(call)
                 call.arrived()
 
     def _expire(self, call: Call) -> None:
@@ -283,36 +309,40 @@ class Connection:
     # -- out ---------------------------------------------------------------------------------------------
 
     def _finish(self, call: Call, result: Any) -> None:
-        if call.id is None or call.answered:
+        id = call.id
+        if id is None or call.answered:
             call.replied()
             return
-        if call.token is not None:
-            self._progress(call, {"kind": "end"})
         try:
-            body = encode(_Result(call.id, {} if result is None else result))
-        except Exception as problem:
-            self._fail(call, problem)
-            return
-        self._answer(call, body)
+            body = encode_usual(_Result(id, {} if result is None else result))
+        except Exception:
+            try:
+                body = encode(_Result(id, {} if result is None else result))
+            except Exception as problem:
+                self._fail(call, problem)
+                return
+        self._answer(call, id, body)
         if self.trace != "off":
-            self._trace(f"{call.method} ({call.id}) was answered")
+            self._trace(f"{call.method} ({id}) was answered")
 
     def _fail(self, call: Call, problem: BaseException) -> None:
         if is_bug(problem):
             log.error("%s failed: %s", call.method, where(problem))
-        if call.id is None or call.answered:
+        id = call.id
+        if id is None or call.answered:
             call.replied()
             return
         error = error_of(problem)
-        self._answer(call, encode(_Error(call.id, error)))
+        self._answer(call, id, encode(_Error(id, error)))
         if self.trace != "off":
-            self._trace(f"{call.method} ({call.id}) failed with {error.code}")
+            self._trace(f"{call.method} ({id}) failed with {error.code}")
 
-    def _answer(self, call: Call, body: bytes) -> None:
+    def _answer(self, call: Call, id: int | str, body: bytes) -> None:
         """The one place where a request gets its one answer."""
-        assert call.id is not None
-        if self._open and self._open.get(call.id) is call:
-            del self._open[call.id]
+        if call.scope is not None:  # its beginning was told
+            self._progress(call, {"kind": "end"})
+        if self._open and self._open.get(id) is call:
+            del self._open[id]
             if not self._open:
                 self._idle.set()
         self._send(self._wrap(body))
@@ -394,6 +424,11 @@ class Connection:
     def end(self) -> None:
         """Take no more input."""
         self._ended = True
+
+
+def _quoted(name: str) -> str:
+    """A name as far as it is worth repeating: a client can send one of any length."""
+    return repr(name if len(name) <= _QUOTED_CHARS else name[:_QUOTED_CHARS] + "\u2026")
 
 
 def _is_absent(value: Any) -> bool:

@@ -47,25 +47,22 @@ class Ticket:
 
 
 class SessionOrder:
-    """The lines of all sessions; `session_id in order` where somebody waits, so that the next one has to wait too.
+    """The lines of all sessions. A session in which nothing waits takes no memory.
 
-    A session in which nothing waits takes no memory.
+    `lines` has the last ticket of each session in which somebody waits, so that the next one has to wait too.
     """
 
     def __init__(self) -> None:
-        self._last: dict[str, Ticket] = {}
-
-    def __contains__(self, session_id: str) -> bool:
-        return session_id in self._last
+        self.lines: dict[str, Ticket] = {}
 
     def enter(self, session_id: str) -> Ticket:
         """Take the next place."""
-        last = self._last.get(session_id)
+        last = self.lines.get(session_id)
         ticket = Ticket(self, session_id, last.future if last else None)
-        self._last[session_id] = ticket
+        self.lines[session_id] = ticket
         return ticket
 
     def left(self, session_id: str, ticket: Ticket) -> None:
         """Forget the session when its last ticket is done."""
-        if self._last.get(session_id) is ticket:
-            del self._last[session_id]
+        if self.lines.get(session_id) is ticket:
+            del self.lines[session_id]

@@ -14,10 +14,11 @@ class Route:
 
     `load` returns the params type and the handler; it runs on the first call. `deadline_seconds` None means that
     the method bounds itself. A `request_only` method is ignored when it comes as a notification. `ordered` methods
-    have a `session_id` and take effect in its order of arrival.
+    have a `session_id` and take effect in its order of arrival. `decode_usual` is `decode` without what it forgives:
+    where it raises anything, `decode` has the last word.
     """
 
-    __slots__ = ("_load", "deadline_seconds", "decode", "handle", "name", "ordered", "request_only")
+    __slots__ = ("_load", "deadline_seconds", "decode", "decode_usual", "handle", "name", "ordered", "request_only")
 
     def __init__(
         self,
@@ -34,12 +35,14 @@ class Route:
         self.deadline_seconds = deadline_seconds
         self._load = load
         self.decode: Callable[[Any], Any] = self._bind_and_decode
+        self.decode_usual: Callable[[Any], Any] = self._bind_and_decode
         self.handle: Handler = _unbound
 
     def _bind_and_decode(self, params: Any) -> Any:
         """Stands in for `decode` until the first call, which loads the method's types and handler."""
         type_, self.handle = self._load()
-        self.decode = ParamsDecoder(type_).decode
+        decoder = ParamsDecoder(type_)
+        self.decode_usual, self.decode = decoder.decode_usual, decoder.decode
         return self.decode(params)
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from afterturn.store.errors import StoreUnavailable
+
 STORE_NAME = "afterturn.db"
 
 
@@ -38,10 +40,13 @@ def store_place(home: Path, setting: str | None, env: Mapping[str, str]) -> Stor
 
 
 def user_data_folder() -> Path:
-    """The platform's data folder of this user for afterturn."""
+    """The platform's data folder of this user for afterturn. Raises StoreUnavailable where the user has none."""
     import platformdirs  # 10 ms and more: only where no setting says otherwise
 
-    return platformdirs.user_data_path("afterturn", appauthor=False)
+    try:
+        return platformdirs.user_data_path("afterturn", appauthor=False)
+    except RuntimeError:  # no HOME, and a user that the system does not know
+        raise StoreUnavailable("this user has no home folder: set AFTERTURN_HOME or store.path", retryable=False) from None
 
 
 def _expanded(text: str, env: Mapping[str, str]) -> Path:

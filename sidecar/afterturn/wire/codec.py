@@ -6,16 +6,18 @@ empty object, which Lua writes - a slower path through the standard library take
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, Never, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, inspect
 
+from afterturn.misfits import split_problem
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
-_MAX_EMPTY_ARRAYS = 64
-_JSON_NAMES = {"int": "integer", "str": "string", "float": "number", "bool": "boolean"}
+_MAX_DIGITS = 4300
 
 
 class Envelope(Struct, gc=False):
@@ -60,15 +62,19 @@ class InvalidParams(Exception):
         self.message = message
 
 
-_decode_wire = msgspec.json.Decoder(Envelope).decode
-_encode = msgspec.json.Encoder().encode
+# The usual case of `decode_envelope` and of `encode`, for where a call more would count: they raise what msgspec
+# raises, and whoever calls them then asks the function that knows all cases.
+decode_usual = msgspec.json.Decoder(Envelope).decode
+encode_usual = msgspec.json.Encoder().encode
+_skip = msgspec.json.Decoder(Raw).decode
 
 
 def decode_envelope(body: bytes | bytearray) -> Envelope:
     """One message body as an envelope. Raises Malformed."""
     try:
-        return _decode_wire(body)
+        return decode_usual(body)
     except msgspec.ValidationError as problem:
+        _check_syntax(body)
         raise Malformed(INVALID_REQUEST, f"Invalid request: {_first_line(problem)}") from None
     except RecursionError:
         raise Malformed(PARSE_ERROR, "The message is nested too deeply", find_id(body)) from None
@@ -76,17 +82,32 @@ def decode_envelope(body: bytes | bytearray) -> Envelope:
         return _decode_slowly(body)
 
 
-def _decode_slowly(body: bytes | bytearray) -> Envelope:
+def _check_syntax(body: bytes | bytearray) -> None:
+    """Raise Malformed for what is no JSON: msgspec stops at the first value of a wrong type and reads no further."""
     try:
-        value = loads(body)
+        _skip(body)
+    except RecursionError:
+        return  # a batch array nested too deeply is, before anything else, a batch array
+    except msgspec.DecodeError:
+        _loads_message(body)
+
+
+def _loads_message(body: bytes | bytearray) -> Any:
+    """A whole body by the slow path. Raises Malformed."""
+    try:
+        return loads(body)
     except UnicodeDecodeError:
         raise Malformed(PARSE_ERROR, "The message is not UTF-8", find_id(body)) from None
     except RecursionError:
         raise Malformed(PARSE_ERROR, "The message is nested too deeply", find_id(body)) from None
     except ValueError as problem:
         raise Malformed(PARSE_ERROR, f"Malformed JSON: {_first_line(problem)}") from None
+
+
+def _decode_slowly(body: bytes | bytearray) -> Envelope:
+    value = _loads_message(body)
     try:
-        head = msgspec.convert(_known_fields(value, inspect.type_info(_Head)), _Head)
+        head = msgspec.convert(_fitted(value, inspect.type_info(_Head)), _Head)
     except msgspec.ValidationError as problem:
         raise Malformed(INVALID_REQUEST, f"Invalid request: {_first_line(problem)}") from None
     rest: dict[str, Any] = {name: value[name] for name in ("params", "result", "error") if name in value}
@@ -97,7 +118,12 @@ def loads(body: bytes | bytearray | Raw) -> Any:
     """JSON with lone surrogates kept, NaN and Infinity refused. Raises ValueError, RecursionError."""
     import json
 
-    return json.loads(bytes(body).decode("utf-8"), parse_constant=_refuse_constant)
+    return json.loads(bytes(body).decode("utf-8"), parse_constant=_refuse_constant, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | float:
+    """An integer, or what every other reader of JSON makes of one that the interpreter refuses to read."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 def _refuse_constant(name: str) -> Never:
@@ -109,7 +135,7 @@ class ParamsDecoder:
 
     def __init__(self, type_: type[Any]) -> None:
         self._type = type_
-        self._decode = msgspec.json.Decoder(type_).decode
+        self.decode_usual: Callable[[Any], Any] = msgspec.json.Decoder(type_).decode
 
     def decode(self, params: Any) -> Any:
         """`params` (Raw, a plain value, or UNSET for none) as the method's Struct.
@@ -118,16 +144,16 @@ class ParamsDecoder:
         """
         try:
             if type(params) is Raw:
-                return self._decode(params)
+                return self.decode_usual(params)
             return msgspec.convert({} if params is UNSET or params is None else params, self._type)
         except msgspec.ValidationError as problem:
             if not _FORGIVABLE.match(str(problem)):
                 raise _invalid(problem) from None
-            return self._decode_slowly(params, problem)
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as problem:
-            return self._decode_slowly(params, problem)
+            return self._decode_slowly(params)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return self._decode_slowly(params)
 
-    def _decode_slowly(self, params: Any, problem: Exception) -> Any:
+    def _decode_slowly(self, params: Any) -> Any:
         """Forgive `[]` for `{}`, a null for nothing, and lone surrogates; else say what is wrong where."""
         try:
             value = loads(params) if type(params) is Raw else params
@@ -137,23 +163,12 @@ class ParamsDecoder:
             raise Malformed(PARSE_ERROR, "The params are nested too deeply") from None
         except ValueError as error:
             raise Malformed(PARSE_ERROR, f"Malformed JSON: {_first_line(error)}") from None
-        if value is None:
-            value = {}
-        stripped = False
-        for _ in range(_MAX_EMPTY_ARRAYS):
-            try:
-                return msgspec.convert(value, self._type)
-            except UnicodeEncodeError:
-                if stripped:
-                    raise InvalidParams("$", "text without lone surrogates", "A lone surrogate is misplaced") from None
-                # In the name of a field it does no harm, since that is none of ours.
-                value, stripped = _known_fields(value, inspect.type_info(self._type)), True
-            except msgspec.ValidationError as error:
-                problem = error
-                value, changed = _empty_array_to_object(value, *split_problem(str(error)))
-                if not changed:
-                    break
-        raise _invalid(problem)
+        try:
+            return msgspec.convert(_fitted({} if value is None else value, inspect.type_info(self._type)), self._type)
+        except UnicodeEncodeError:
+            raise InvalidParams("$", "text without lone surrogates", "A lone surrogate is misplaced") from None
+        except msgspec.ValidationError as error:
+            raise _invalid(error) from None
 
 
 def _invalid(problem: Exception) -> InvalidParams:
@@ -161,87 +176,38 @@ def _invalid(problem: Exception) -> InvalidParams:
     return InvalidParams(path, expected, _first_line(problem))
 
 
-# `[]` for an object anywhere, and null for the params as a whole.
-_FORGIVABLE = re.compile(r"Expected `[^`]*object[^`]*`, got `(array|null)`")
-_PROBLEM = re.compile(
-    r"(?s)(?:Expected `(?P<expected>[^`]*)`(?:, got `[^`]*`)?|(?P<other>.*?))(?: - at `(?P<path>[^`]*)`)?"
-)
-_MISSING = re.compile(r"Object missing required field `([^`]*)`")
+# `[]` for an object anywhere, null for the params as a whole, and integers of thousands of digits.
+_FORGIVABLE = re.compile(r"Expected `[^`]*object[^`]*`, got `(array|null)`|Integer value out of range")
 
 
-def split_problem(text: str) -> tuple[str, str]:
-    """A msgspec message as `(path, expected)` (protocol.md, 'Errors').
+def _fitted(value: Any, type_: inspect.Type) -> Any:
+    """`value` with `{}` where it has `[]` and its type an object, and without the fields that its type does not have.
 
-    For a missing field: the path of the object that lacks it, and the field's name.
-
-    >>> split_problem("Expected `int`, got `str` - at `$.batch.turnIndex`")
-    ('$.batch.turnIndex', 'integer')
+    Both at every level that is ours. A lone surrogate in the name of a field that is none of ours does no harm then.
     """
-    match = _PROBLEM.fullmatch(text)
-    path = (match and match["path"]) or "$"
-    missing = _MISSING.match(text)
-    if missing:
-        return path, missing[1]
-    expected = (match and (match["expected"] or match["other"])) or text
-    return path, " | ".join(_JSON_NAMES.get(word, word) for word in expected.split(" | "))
-
-
-def _known_fields(value: Any, type_: inspect.Type) -> Any:
-    """`value` without the fields that its type does not have, at every level that is a Struct's."""
+    if isinstance(type_, inspect.UnionType):
+        types = type_.types
+        if value == [] and any(isinstance(each, _ARRAYS) for each in types):
+            return cast("list[Any]", value)
+        for each in types:
+            value = _fitted(value, each)
+        return value
+    if isinstance(type_, _OBJECTS) and value == []:
+        return {}
     if isinstance(type_, inspect.StructType) and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in type_.fields}
         mapping = cast("dict[str, Any]", value)
-        return {name: _known_fields(item, fields[name]) for name, item in mapping.items() if name in fields}
+        return {name: _fitted(item, fields[name]) for name, item in mapping.items() if name in fields}
     if isinstance(type_, inspect.ListType | inspect.VarTupleType) and isinstance(value, list):
-        return [_known_fields(item, type_.item_type) for item in cast("list[Any]", value)]
+        return [_fitted(item, type_.item_type) for item in cast("list[Any]", value)]
     if isinstance(type_, inspect.DictType) and isinstance(value, dict):
         mapping = cast("dict[str, Any]", value)
-        return {name: _known_fields(item, type_.value_type) for name, item in mapping.items()}
-    if isinstance(type_, inspect.UnionType):
-        for choice in type_.types:
-            value = _known_fields(value, choice)
+        return {name: _fitted(item, type_.value_type) for name, item in mapping.items()}
     return value
 
 
-_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|(\[\.\.\.\])")
-
-
-def _empty_array_to_object(value: Any, path: str, expected: str) -> tuple[Any, bool]:
-    """`value` with the empty array at `path` made an object, where an object was expected."""
-    if "object" not in expected:
-        return value, False
-    if path == "$":
-        return ({}, True) if value == [] else (value, False)
-    holders: list[Any] = [value]
-    steps = list(_STEP.finditer(path, 1))
-    for step in steps[:-1]:
-        holders = [child for holder in holders for child in _children(holder, step)]
-    changed = False
-    last = steps[-1]
-    for holder in holders:
-        for key in _keys(holder, last):
-            if holder[key] == []:
-                holder[key] = {}
-                changed = True
-    return value, changed
-
-
-def _keys(holder: Any, step: re.Match[str]) -> list[Any]:
-    if isinstance(holder, dict):
-        mapping = cast(dict[str, Any], holder)
-        if step[3]:
-            return list(mapping)
-        return [step[1]] if step[1] in mapping else []
-    if isinstance(holder, list):
-        items = cast(list[Any], holder)
-        if step[3]:
-            return list(range(len(items)))
-        return [int(step[2])] if step[2] and int(step[2]) < len(items) else []
-    return []
-
-
-def _children(holder: Any, step: re.Match[str]) -> list[Any]:
-    return [holder[key] for key in _keys(holder, step)]
+_OBJECTS = (inspect.StructType, inspect.DictType)
+_ARRAYS = (inspect.ListType, inspect.VarTupleType, inspect.AnyType)
 
 
 def encode(message: Any) -> bytes:
@@ -250,7 +216,7 @@ def encode(message: Any) -> bytes:
     Lone surrogates come out as the escapes they came in as; integers may be of any size.
     """
     try:
-        return _encode(message)
+        return encode_usual(message)
     except (UnicodeEncodeError, OverflowError):
         import json
 

@@ -37,7 +37,7 @@ class Engine:
 
     def __init__(self, place: StorePlace, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
         """lock_wait_ms: how long a job waits for other processes' locks before it fails."""
-        self._place = place
+        self.place = place
         self._lock_wait_ms = lock_wait_ms
         self._lock = threading.Lock()
         self._wakeups = Wakeups()
@@ -51,7 +51,7 @@ class Engine:
     @property
     def path(self) -> Path:
         """The database file."""
-        return self._place.file
+        return self.place.file
 
     @property
     def problem(self) -> str | None:
@@ -126,7 +126,7 @@ class Engine:
         from afterturn.store.sqlite.storefile import StoreFile
         from afterturn.store.sqlite.writer import Writer
 
-        file = StoreFile(self._place, lock_wait_ms=self._lock_wait_ms)
+        file = StoreFile(self.place, lock_wait_ms=self._lock_wait_ms)
         readers = Readers(file, self._wakeups, self._queue.put)
         writer = Writer(file, self._queue, self._wakeups, readers)
         self._running = (file, writer, readers)

@@ -45,6 +45,11 @@ class SqliteStore:
         self.blocks = SqliteBlocks(self._engine)
         self.retention = Retention(self._engine)
 
+    @property
+    def place(self) -> StorePlace:
+        """Where it lies."""
+        return self._engine.place
+
     def status(self) -> StoreFacts:
         """Where the store is and how large. Looks at the files, but does not open them."""
         path = self._engine.path
