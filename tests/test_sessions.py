@@ -7,7 +7,7 @@ import pytest
 
 from afterturn.clock import SystemClock
 from afterturn.sessions import Sessions
-from afterturn_protocol.session import SessionOpenParams, SessionOpenResult
+from afterturn_protocol.session import DeletedCounts, SessionOpenParams, SessionOpenResult
 
 
 class RecordingStore:
@@ -19,8 +19,8 @@ class RecordingStore:
         self.opened.append((session_id, project, parent_session_id))
         return known
 
-    async def delete(self, session_id: str, *, now_ms: int) -> int:
-        return 3
+    async def erase(self, session_id: str, *, now_ms: int) -> DeletedCounts:
+        return DeletedCounts(results=3, traces=2, recaps=1)
 
 
 class Opening:
@@ -71,6 +71,6 @@ def test_deleting_forgets_and_counts() -> None:
     opening = Opening()
     opening.open("a")
     deleted = asyncio.run(opening.sessions.delete("a")).deleted
-    assert (deleted.results, deleted.traces, deleted.recaps) == (3, 0, 0)
+    assert (deleted.results, deleted.traces, deleted.recaps) == (3, 2, 1)
     opening.open("a")
     assert len(opening.store.opened) == 2

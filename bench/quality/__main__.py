@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not found:
         sys.stderr.write("no transcripts found; set AFTERTURN_TRANSCRIPTS to their folder\n")
         return 0
-    measurement = Measurement(hand_labelled(), hand_labelled("facts_held_out"))
+    measurement = Measurement(hand_labelled(), hand_labelled("facts_held_out"), hand_labelled("facts_fresh"))
     with tempfile.TemporaryDirectory(prefix="afterturn-bench-") as folder:
         server = Server(Path(folder) / "one")
         measurement.run(server, found)

@@ -38,7 +38,9 @@ def hand_labelled(name: str = "facts") -> dict[Place, list[Fact]]:
     """The facts that were written down by judgement from the raw outputs alone.
 
     `facts` was labelled before there was any summary to look at, and was there to see while the extractor was made.
-    `facts_held_out` is from other calls and was labelled after that, so that no extractor could be fitted to it.
+    `facts_held_out` is from other calls and was labelled after that, so that no extractor could be fitted to it; later
+    its misses were looked at and mended. `facts_fresh` was labelled then, from calls of neither, before the extractor
+    was run on them.
     """
     labelled: dict[Place, list[Fact]] = {}
     for line in (Path(__file__).parent / f"{name}.jsonl").read_text(encoding="utf-8").split("\n"):

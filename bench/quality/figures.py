@@ -27,13 +27,15 @@ class Kept(msgspec.Struct):
     size: Share = msgspec.field(default_factory=Share)
     """Chars in place of results / chars of results, in batches of at least 3,200 chars."""
     hand: Share = msgspec.field(default_factory=Share)
-    """Facts labelled by hand that are visible, in summarised batches; like the next two, of the kinds `RECALLED`."""
+    """Facts labelled by hand that are visible, in summarised batches; like the next three, of the kinds `RECALLED`."""
     held_out: Share = msgspec.field(default_factory=Share)
     """Facts labelled by hand after the extractor was made."""
+    fresh: Share = msgspec.field(default_factory=Share)
+    """Facts labelled by hand before the misses of the held-out ones were mended."""
     second: Share = msgspec.field(default_factory=Share)
     """Facts of the second extractor that are visible, in summarised batches."""
     other: Share = msgspec.field(default_factory=Share)
-    """Paths and contents labelled by hand, of both sets."""
+    """Paths and contents labelled by hand, of all sets."""
     used: Share = msgspec.field(default_factory=Share)
     """Tokens that later arguments use, in summarised batches of at least 3,200 chars."""
     aimed: Share = msgspec.field(default_factory=Share)
@@ -99,5 +101,5 @@ def _join(into: Share, share: Share) -> None:
 
 
 def _join_kept(into: Kept, kept: Kept) -> None:
-    for name in ("size", "hand", "held_out", "second", "other", "used", "aimed"):
+    for name in ("size", "hand", "held_out", "fresh", "second", "other", "used", "aimed"):
         _join(getattr(into, name), getattr(kept, name))

@@ -22,10 +22,11 @@ BIG = 3200
 class Measurement:
     """Figures by harness, and the results that the checks after a restart need again."""
 
-    def __init__(self, hand: dict[Place, list[Fact]], held_out: dict[Place, list[Fact]]) -> None:
+    def __init__(
+        self, hand: dict[Place, list[Fact]], held_out: dict[Place, list[Fact]], fresh: dict[Place, list[Fact]]
+    ) -> None:
         self.figures: dict[str, Figures] = {}
-        self._hand = hand
-        self._held_out = held_out
+        self._labelled = {"hand": hand, "held_out": held_out, "fresh": fresh}
         self._answers: list[tuple[BenchSession, BenchBatch, str]] = []
         self._originals: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -99,7 +100,7 @@ class Measurement:
     def _count_facts(self, figures: Figures, session: BenchSession, batch: BenchBatch, shown: list[str]) -> None:
         for index, call in enumerate(batch.calls):
             place = Place(session.file, session.number, batch.turn, index)
-            labelled = {"hand": self._hand.get(place, []), "held_out": self._held_out.get(place, [])}
+            labelled = {source: facts.get(place, []) for source, facts in self._labelled.items()}
             for source, facts in (labelled | {"second": second_extractor(call)}).items():
                 seen = count_visible(facts, shown[index])
                 _add_facts(figures.ours, source, facts, seen)
@@ -182,7 +183,7 @@ def _floor(figures: Figures, name: str) -> Kept:
 
 
 def _add_facts(kept: Kept, source: str, facts: list[Fact], seen: list[bool]) -> None:
-    recalled = {"hand": kept.hand, "held_out": kept.held_out, "second": kept.second}[source]
+    recalled = {"hand": kept.hand, "held_out": kept.held_out, "fresh": kept.fresh, "second": kept.second}[source]
     for fact, is_seen in zip(facts, seen, strict=True):
         (recalled if fact.kind in RECALLED else kept.other).add(int(is_seen), 1)
 

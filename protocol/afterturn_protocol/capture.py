@@ -176,6 +176,11 @@ class EpisodeFinalizedParams(Shape, frozen=True, kw_only=True):
     project: str | None = None
     options: CaptureOptions | None = None
 
+    @property
+    def session_id(self) -> str:
+        """The episode's session, in whose order of arrival the request takes effect."""
+        return self.episode.session_id
+
 
 class EpisodeFinalizedResult(Shape, frozen=True, kw_only=True):
     """Result of `capture/episodeFinalized`: the episode and its job are on disk.

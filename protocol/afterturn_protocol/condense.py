@@ -226,6 +226,7 @@ class ResolveRefParams(Shape, frozen=True, kw_only=True):
     offset: where to start in each record, in chars; omitted means 0.
     limit: how much of each record, in chars; omitted means 51,200.
     grep: a literal, case-sensitive substring; with it `offset` and `limit` count in what it found.
+    image_data: give the data of images too, not only their descriptors; omitted means no.
     """
 
     session_id: str
@@ -233,6 +234,7 @@ class ResolveRefParams(Shape, frozen=True, kw_only=True):
     offset: Count | None = None
     limit: Count | None = None
     grep: str | None = None
+    image_data: bool | None = None
 
 
 class ImageDescriptor(Shape, frozen=True, kw_only=True):

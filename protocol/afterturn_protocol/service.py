@@ -58,12 +58,16 @@ class QueueStatus(Shape, frozen=True, kw_only=True):
     batches: batches waiting or running in the background.
     capture_jobs: capture jobs that are not finished.
     pending_embeddings: traces that wait for their vectors.
+    model_calls: model calls in flight.
+    model_calls_waiting: model calls that wait for one of the few places (`models.concurrency`).
     """
 
     requests: Count
     batches: Count
     capture_jobs: Count
     pending_embeddings: Count
+    model_calls: Count
+    model_calls_waiting: Count
 
 
 class UsageLimits(Shape, frozen=True, kw_only=True):

@@ -16,6 +16,9 @@ Positive = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 """A part of a whole, above 0 and at most 1."""
 
+Seconds = Annotated[float, Meta(ge=0, le=604_800)]
+"""A length of time in s, at most a week: more is a mistake."""
+
 CHOICES: dict[str, tuple[str, ...]] = {
     "condense.fallback": ("extractive", "none"),
     "condense.pruneOn": ("agent-message", "on-demand"),
@@ -85,7 +88,7 @@ class RecapSettings(Shape, frozen=True, kw_only=True, omit_defaults=False):
 
     auto: draft by itself, for a client that can show a recap.
     away_seconds: continuous blur before a draft, in s; less than 5 counts as 5.
-    idle_seconds: quiet time before a draft where focus is not reported, in s.
+    idle_seconds: quiet time before a draft where focus is not reported, in s; less than 5 counts as 5.
     focus_reporting: false takes the client as one that does not report focus.
     during_active: draft also while the agent works.
     model: "provider/id"; null means the cheap sibling of the session's model.
@@ -97,8 +100,8 @@ class RecapSettings(Shape, frozen=True, kw_only=True, omit_defaults=False):
     """
 
     auto: bool = True
-    away_seconds: float = 90
-    idle_seconds: float = 120
+    away_seconds: Seconds = 90
+    idle_seconds: Seconds = 120
     focus_reporting: bool = True
     during_active: bool = False
     model: str | None = None

@@ -61,10 +61,6 @@ def load(type_name: str) -> Any:
 _EMPTY = "shape:Empty"
 
 
-def _later(name: str, params: str, result: str | None, kind: str = REQUEST) -> Method:
-    return Method(name, params, result, kind, implemented=False)
-
-
 _METHODS = (
     Method("initialize", "lifecycle:InitializeParams", "lifecycle:InitializeResult"),
     Method("initialized", _EMPTY, None, NOTIFICATION),
@@ -83,26 +79,26 @@ _METHODS = (
     Method("condense/flush", "condense:FlushParams", "condense:FlushResult"),
     Method("condense/fuse", "condense:FuseParams", "condense:FuseResult"),
     Method("condense/plan", "condense:PlanParams", "condense:PlanResult"),
-    _later("recap/onFocus", "recap:RecapFocusParams", _EMPTY, EITHER),
-    _later("recap/onTurnStart", "recap:RecapTurnStartParams", _EMPTY, EITHER),
-    _later("recap/onAgentStart", "recap:RecapAgentStartParams", _EMPTY, EITHER),
-    _later("recap/onInput", "recap:RecapInputParams", _EMPTY, EITHER),
-    _later("recap/onTurnEnd", "recap:RecapTurnEndParams", _EMPTY, EITHER),
-    _later("recap/now", "recap:RecapNowParams", "recap:RecapNowResult"),
-    _later("recap/get", "recap:RecapGetParams", "recap:RecapGetResult"),
-    _later("recap/dismiss", "recap:RecapDismissParams", _EMPTY),
-    _later("capture/episodeFinalized", "capture:EpisodeFinalizedParams", "capture:EpisodeFinalizedResult"),
-    _later("capture/status", "capture:CaptureStatusParams", "capture:CaptureStatusResult"),
-    _later("capture/drain", "capture:CaptureDrainParams", "capture:CaptureDrainResult"),
-    _later("capture/retry", "capture:CaptureRetryParams", "capture:CaptureRetryResult"),
-    _later("traces/list", "traces:TracesListParams", "traces:TracesListResult"),
-    _later("traces/get", "traces:TracesGetParams", "traces:TracesGetResult"),
-    _later("traces/search", "traces:TracesSearchParams", "traces:TracesSearchResult"),
-    _later("traces/delete", "traces:TracesDeleteParams", "traces:TracesDeleteResult"),
-    _later("traces/updateScore", "traces:TracesUpdateScoreParams", "traces:TracesUpdateScoreResult"),
-    _later("events/since", "events:EventsSinceParams", "events:EventsSinceResult"),
+    Method("recap/onFocus", "recap:RecapFocusParams", _EMPTY, EITHER),
+    Method("recap/onTurnStart", "recap:RecapTurnStartParams", _EMPTY, EITHER),
+    Method("recap/onAgentStart", "recap:RecapAgentStartParams", _EMPTY, EITHER),
+    Method("recap/onInput", "recap:RecapInputParams", _EMPTY, EITHER),
+    Method("recap/onTurnEnd", "recap:RecapTurnEndParams", _EMPTY, EITHER),
+    Method("recap/now", "recap:RecapNowParams", "recap:RecapNowResult"),
+    Method("recap/get", "recap:RecapGetParams", "recap:RecapGetResult"),
+    Method("recap/dismiss", "recap:RecapDismissParams", _EMPTY),
+    Method("capture/episodeFinalized", "capture:EpisodeFinalizedParams", "capture:EpisodeFinalizedResult"),
+    Method("capture/status", "capture:CaptureStatusParams", "capture:CaptureStatusResult"),
+    Method("capture/drain", "capture:CaptureDrainParams", "capture:CaptureDrainResult"),
+    Method("capture/retry", "capture:CaptureRetryParams", "capture:CaptureRetryResult"),
+    Method("traces/list", "traces:TracesListParams", "traces:TracesListResult"),
+    Method("traces/get", "traces:TracesGetParams", "traces:TracesGetResult"),
+    Method("traces/search", "traces:TracesSearchParams", "traces:TracesSearchResult"),
+    Method("traces/delete", "traces:TracesDeleteParams", "traces:TracesDeleteResult"),
+    Method("traces/updateScore", "traces:TracesUpdateScoreParams", "traces:TracesUpdateScoreResult"),
+    Method("events/since", "events:EventsSinceParams", "events:EventsSinceResult"),
     Method("afterturn/status", _EMPTY, "service:StatusResult"),
-    _later("afterturn/usage", "service:UsageParams", "service:UsageResult"),
+    Method("afterturn/usage", "service:UsageParams", "service:UsageResult"),
 )
 
 _EVENTS = (
@@ -110,19 +106,19 @@ _EVENTS = (
     Event("$/logTrace", "lifecycle:LogTraceParams"),
     Event("window/logMessage", "lifecycle:LogMessageParams"),
     Event("condense.ready", "condense:CondenseReady"),
-    Event("recap.ready", "recap:Recap", implemented=False),
-    Event("recap.cleared", "recap:RecapCleared", implemented=False),
-    Event("recap.skipped", "recap:RecapSkipped", implemented=False),
-    Event("recap.failed", "recap:RecapFailed", implemented=False),
-    Event("capture.started", "capture:CaptureStarted", implemented=False),
-    Event("capture.done", "capture:CaptureDone", implemented=False),
-    Event("capture.failed", "capture:CaptureFailed", implemented=False),
-    Event("usage.limit", "events:UsageLimit", implemented=False),
+    Event("recap.ready", "recap:Recap"),
+    Event("recap.cleared", "recap:RecapCleared"),
+    Event("recap.skipped", "recap:RecapSkipped"),
+    Event("recap.failed", "recap:RecapFailed"),
+    Event("capture.started", "capture:CaptureStarted"),
+    Event("capture.done", "capture:CaptureDone"),
+    Event("capture.failed", "capture:CaptureFailed"),
+    Event("usage.limit", "events:UsageLimit"),
 )
 
 _SERVER_REQUESTS = (
     ServerRequest("sampling/createMessage", "sampling:CreateMessageParams", "sampling:CreateMessageResult", "sampling"),
-    ServerRequest("host/getContext", "sampling:GetContextParams", "context:RecapContext", "context", implemented=False),
+    ServerRequest("host/getContext", "sampling:GetContextParams", "context:RecapContext", "context"),
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

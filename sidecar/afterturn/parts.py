@@ -5,15 +5,18 @@ Loaded with the first method that needs one of them, never for `initialize`; eac
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import cached_property
-from typing import Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 from afterturn.clock import Clock
 from afterturn.condense.needs import Needs
 from afterturn.condense.service import CondenseService
-from afterturn.models.host import HostCompleter
+from afterturn.models.lazy import LazyCompleter
 from afterturn.redact import Redactor
+from afterturn.rpc.call import current_call
 from afterturn.rpc.connection import Connection
 from afterturn.sessions import Sessions
 from afterturn.status import Status
@@ -22,14 +25,26 @@ from afterturn.store.errors import StoreUnavailable
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn_protocol.lifecycle import AfterturnClientCapabilities
 from afterturn_protocol.service import SettingsProblem, StoreStatus
-from afterturn_protocol.settings import Settings
+from afterturn_protocol.settings import EmbeddingsSettings, Settings
+
+if TYPE_CHECKING:
+    from afterturn.capture.embedder import Embedder
+    from afterturn.capture.needs import CaptureNeeds
+    from afterturn.capture.recall import RecallService
+    from afterturn.capture.service import CaptureService
+    from afterturn.models.pool import Pool
+    from afterturn.models.provider import Provider
+    from afterturn.models.report import UsageReport
+    from afterturn.recap.service import RecapService
 
 log = logging.getLogger("afterturn.parts")
 
+TAKE_UP_AFTER_SECONDS = 1.0
 SWEEP_AFTER_SECONDS = 60.0
 SWEEP_EVERY_SECONDS = 3600.0
 SWEEP_STEP_SECONDS = 0.05
 CLOSE_MS = 500
+CLOSE_PROVIDERS_SECONDS = 0.5
 
 
 class Host(Protocol):
@@ -61,20 +76,32 @@ class Parts:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._redact = _redactor(host.settings)
+        self._pool_settings = host.settings
+        self._embedding: tuple[EmbeddingsSettings, Embedder | None] | None = None
         self._batches = 0
+        self.used: dict[str, None] = {}
+        """The sessions that this client has used, oldest first."""
+        self._owner = f"{os.getpid()}-{os.urandom(6).hex()}"
 
     # -- services, by the names that methods.table uses ----------------------------------------------------
 
     def service(self, name: str) -> Any:
         """The service of this name."""
-        return {"sessions": lambda: self.sessions, "condense": lambda: self.condense, "status": lambda: self.status}[
-            name
-        ]()
+        services: dict[str, Callable[[], Any]] = {
+            "sessions": lambda: self.sessions,
+            "condense": lambda: self.condense,
+            "status": lambda: self.status,
+            "usage": lambda: self.usage,
+            "recap": lambda: self.recap,
+            "capture": lambda: self.capture,
+            "recall": lambda: self.recall,
+        }
+        return services[name]()
 
     @cached_property
     def sessions(self) -> Sessions:
         """session/*"""
-        return Sessions(lambda: self.store.sessions, self._resume, self._host.clock)
+        return Sessions(lambda: self.store.sessions, self._resume, self._host.clock, self._recaps, self._erasing)
 
     @cached_property
     def condense(self) -> CondenseService:
@@ -84,18 +111,163 @@ class Parts:
             store=self.store,
             settings=lambda: host.settings.condense,
             redact=self._hide,
-            completer=HostCompleter(host.connection.request, self._offered, self._allowed),
+            completer=self.completer,
             clock=host.clock,
-            owner=f"{os.getpid()}-{os.urandom(6).hex()}",
+            owner=self._owner,
             keep_raw=lambda: host.settings.store.raw,
             report=log.warning,
         )
         return CondenseService(needs, spawn=self._spawn, emit=host.connection.notify)
 
     @cached_property
+    def recap(self) -> "RecapService":
+        """recap/*"""
+        from afterturn.host_context import HostContext
+        from afterturn.models.choosing import HOST, choose
+        from afterturn.recap.ports import Needs as RecapNeeds
+        from afterturn.recap.service import RecapService
+
+        host, connection = self._host, self._host.connection
+        needs = RecapNeeds(
+            store=lambda: self.store.recaps,
+            settings=lambda: host.settings.recap,
+            capability=lambda: host.client_capabilities.recap,
+            default_model=lambda: host.settings.models.model,
+            by_host=lambda: choose(host.settings.models, None, self._offered()).provider == HOST,
+            completer=self.completer,
+            host_context=HostContext(connection.request, lambda: bool(host.client_capabilities.context)),
+            redact=lambda text: self._redact(text)[0],
+            clock=host.clock,
+            new_id=lambda: f"recap-{os.urandom(8).hex()}",
+            emit=connection.notify,
+            tell=lambda text: connection.notify("window/logMessage", {"type": 2, "message": f"afterturn: {text}"}),
+            report=log.warning,
+        )
+        return RecapService(needs, spawn=connection.spawn)
+
+    @cached_property
+    def capture(self) -> "CaptureService":
+        """capture/*"""
+        from afterturn.capture.service import CaptureService
+
+        return CaptureService(self._capture_needs, spawn=self._host.connection.spawn)
+
+    @cached_property
+    def recall(self) -> "RecallService":
+        """traces/*, events/since"""
+        from afterturn.capture.recall import RecallService
+
+        return RecallService(self._capture_needs, self.capture.relay)
+
+    @cached_property
+    def _capture_needs(self) -> "CaptureNeeds":
+        from afterturn.capture.needs import CaptureNeeds
+
+        host, connection = self._host, self._host.connection
+        return CaptureNeeds(
+            store=self.store.capture,
+            settings=lambda: host.settings.capture,
+            completer=self.completer,
+            embedder=self._embedder,
+            redact=self._hide,
+            clock=host.clock,
+            owner=self._owner,
+            new_id=lambda: f"job-{os.urandom(12).hex()}",
+            used=lambda: self.used,
+            emit=connection.notify,
+            congested=lambda: connection.congested,
+            report=log.warning,
+        )
+
+    def _embedder(self) -> "Embedder | None":
+        settings = self._host.settings.embeddings
+        if self._embedding is None or self._embedding[0] != settings:
+            from afterturn.capture.absent import AbsentEmbedder
+            from afterturn.embeddings.choice import chosen_embedder
+
+            try:
+                self._embedding = settings, chosen_embedder(settings)
+            except ValueError as problem:
+                log.warning("there are no vectors: %s", problem)
+                self._embedding = settings, AbsentEmbedder(str(problem))
+        return self._embedding[1]
+
+    @asynccontextmanager
+    async def _erasing(self) -> AsyncGenerator[None]:
+        """A session is erased: the events of the jobs that this ends are found in the outbox, after the answer."""
+        if "capture" not in self.__dict__:
+            from anyio import to_thread
+
+            await to_thread.run_sync(import_module, "afterturn.capture.service")
+        relay = self.capture.relay
+        relay.start()
+        await relay.ready()
+        with relay.held():
+            yield
+
+    def first_use(self, session_id: str) -> None:
+        """The client uses a session that it has not used before."""
+        if not self.used:
+            self._host.connection.spawn(self._take_up_captures())
+        self.used[session_id] = None
+
+    async def _take_up_captures(self) -> None:
+        """The host is at work: go on with episodes that wait, but not while it waits for its first answers."""
+        await self._host.clock.sleep(TAKE_UP_AFTER_SECONDS)
+        if self._host.settings.capture.enabled:
+            from anyio import to_thread
+
+            await to_thread.run_sync(import_module, "afterturn.capture.service")
+            self.capture.resume()
+
+    async def _captures_left(self) -> tuple[int, int]:
+        """Jobs and vectors that are not done; none where nothing was captured in this process yet."""
+        return await self.capture.left() if "capture" in self.__dict__ else (0, 0)
+
+    @cached_property
     def status(self) -> Status:
         """afterturn/status"""
-        return Status(self._host, self._store_status, self._offered, lambda: self._batches, self._host.clock)
+        return Status(
+            self._host,
+            self._store_status,
+            self._offered,
+            batches=lambda: self._batches,
+            pool=lambda: self.__dict__.get("pool"),
+            ledger=lambda: self.store.ledger,
+            captures=self._captures_left,
+            clock=self._host.clock,
+        )
+
+    @cached_property
+    def usage(self) -> "UsageReport":
+        """afterturn/usage"""
+        from afterturn.models.report import UsageReport
+
+        return UsageReport(lambda: self.store.ledger)
+
+    @cached_property
+    def completer(self) -> LazyCompleter:
+        """Every job's way to a model."""
+        return LazyCompleter(lambda: self._host.settings.models, self._offered, lambda: self.pool)
+
+    @cached_property
+    def pool(self) -> "Pool":
+        """What is behind it. Nothing of a provider is loaded before its first call."""
+        from random import random
+
+        from afterturn.models.pool import Pool
+
+        host = self._host
+        return Pool(
+            settings=lambda: host.settings.models,
+            offered=self._offered,
+            providers={"host": self._host_provider, "litellm": self._litellm_provider},
+            store=lambda: self.store,
+            redact=self._hide,
+            clock=host.clock,
+            chance=random,
+            emit=self._emit_after,
+        )
 
     @cached_property
     def store(self) -> SqliteStore:
@@ -112,8 +284,23 @@ class Parts:
     def _offered(self) -> bool:
         return bool(self._host.client_capabilities.sampling)
 
-    def _allowed(self) -> bool:
-        return self._host.settings.models.provider in ("auto", "host")
+    def _host_provider(self) -> "Provider":
+        from afterturn.models.host import HostProvider
+
+        return HostProvider(self._host.connection.request, self._offered)
+
+    def _litellm_provider(self) -> "Provider":
+        from afterturn.models.litellm import LitellmProvider
+
+        return LitellmProvider(lambda: self._host.settings.models, self._host.clock, os.environ)
+
+    def _emit_after(self, method: str, params: Any) -> None:
+        """Send an event, after the answer of the request that it comes from, if it comes from one."""
+        call = current_call.get()
+        if call is None:
+            self._host.connection.notify(method, params)
+        else:
+            call.after_reply(lambda: self._host.connection.notify(method, params))
 
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:
@@ -126,19 +313,25 @@ class Parts:
         self._host.connection.spawn(run())
 
     async def _sweep(self) -> None:
-        """Expire originals past their time: not while everything starts, then hourly, in steps that hold nothing up."""
+        """Expire what is past its time: not while everything starts, then hourly, in steps that hold nothing up."""
         clock, wait_seconds = self._host.clock, SWEEP_AFTER_SECONDS
         while True:
             await clock.sleep(wait_seconds)
             try:
-                swept = await self.store.retention.step(
-                    retention_days=self._host.settings.store.retention_days, now_ms=clock.now_ms()
-                )
+                kept = self._host.settings.store
+                retention, now_ms = self.store.retention, clock.now_ms()
+                swept = await retention.step(retention_days=kept.retention_days, now_ms=now_ms)
+                events = await retention.outbox_step(outbox_days=kept.outbox_days, now_ms=now_ms)
             except StoreUnavailable as problem:
                 log.warning("nothing expires for now: %s", problem)
                 wait_seconds = SWEEP_EVERY_SECONDS
             else:
-                wait_seconds = SWEEP_STEP_SECONDS if swept.more else SWEEP_EVERY_SECONDS
+                wait_seconds = SWEEP_STEP_SECONDS if swept.more or events.more else SWEEP_EVERY_SECONDS
+
+    def _recaps(self, wanted: bool) -> "RecapService | None":
+        """Who hears of sessions: nothing of recaps is loaded for a client that shows no sign of wanting any."""
+        client = self._host.client_capabilities
+        return self.recap if wanted or "recap" in self.__dict__ or client.recap or client.context else None
 
     async def _resume(self, session_id: str, after_reply: Callable[[Callable[[], None]], None]) -> None:
         await self.condense.resume(session_id, arrived=lambda: None, after_reply=after_reply)
@@ -153,13 +346,24 @@ class Parts:
         """Take over what is not read anew at every use; returns what cannot change any more."""
         settings = self._host.settings
         self._redact = _redactor(settings)
+        if "pool" in self.__dict__ and settings != self._pool_settings:
+            self._pool_settings = settings
+            self.pool.settings_changed()
         if "store" not in self.__dict__ or self.store.place == place_of(settings.store, os.environ):
             return []
         text = "store.path is another one now, and counts from the next start on: the store stays where it was opened"
         return [SettingsProblem(path="store.path", problem=text)]
 
     async def close(self) -> None:
-        """Save and let go of the store."""
+        """Save and let go of providers and store."""
+        if "capture" in self.__dict__:
+            with suppress(StoreUnavailable):  # then its leases run out, as they do for a process that was killed
+                await self.capture.leave()
+        if "pool" in self.__dict__:
+            from anyio import move_on_after
+
+            with move_on_after(CLOSE_PROVIDERS_SECONDS):
+                await self.pool.close()
         if "store" in self.__dict__:
             await self.store.close(timeout_ms=CLOSE_MS)
 

@@ -1,6 +1,12 @@
-"""What all three jobs strip from a model's reply before they read it (condense.md, 'Checking a reply'; capture.md)."""
+"""Reading a model's reply, for all three jobs: what is stripped first, and the JSON in it (condense.md, 'Checking a
+reply'; capture.md). Pure, and linear in the length of the reply.
+"""
 
 import re
+from collections.abc import Collection
+from typing import Any, cast
+
+import msgspec
 
 from afterturn.fences import fence_kind
 
@@ -44,3 +50,68 @@ def unfenced(text: str) -> str:
     if fences and (fences % 2 or lines[0].strip().strip(kind).lower() not in _TEXT_INFO):
         return text
     return "\n".join(inner)
+
+
+MAX_JSON_CHARS = 65_536
+"""JSON is looked for in so much of a reply."""
+
+
+def json_values(text: str) -> list[Any]:
+    """The JSON objects and arrays of a reply, in order, however they are wrapped: thinking, prose, fences.
+
+    Trailing commas, single quotes, bare keys, raw line breaks in strings, True, None, NaN and Infinity are taken as
+    they are meant. What was cut off is left out; of several values with one inside the other only the outer counts.
+    """
+    body = without_thinking(text)[:MAX_JSON_CHARS]
+    try:
+        whole = msgspec.json.decode(unfenced(body).strip())
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        from afterturn.loose_json import loose_values  # only for what is not plain JSON
+
+        return loose_values(body)
+    return [whole] if isinstance(whole, dict | list) else []
+
+
+def json_object(text: str, *fields: str) -> dict[str, Any] | None:
+    """The last object of a reply that has all these fields: models think aloud first. None if there is none."""
+    wanted: Collection[str] = fields
+    for value in reversed(json_values(text)):
+        if isinstance(value, dict) and all(name in value for name in wanted):
+            return cast("dict[str, Any]", value)
+    return None
+
+
+def number(value: Any) -> float | None:
+    """A number, also as a string; NaN and infinities pass, since what they mean is the job's to say. Else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+            return None
+        return float(text)
+    if isinstance(value, int | float):
+        try:
+            return float(value)
+        except OverflowError:
+            return None
+    return None
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number, also as a string or as 3.0. Else None."""
+    found = number(value)
+    return int(found) if found is not None and found.is_integer() and abs(found) < _MOST_WHOLE else None
+
+
+def truth(value: Any) -> bool | None:
+    """True or false, also as a word. Else None."""
+    if isinstance(value, str):
+        return _TRUTHS.get(value.strip().lower())
+    return value if isinstance(value, bool) else None
+
+
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|[Ii]nf(?:inity)?)")
+_MOST_DIGITS = 64
+_MOST_WHOLE = 2**53

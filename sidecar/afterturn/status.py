@@ -1,13 +1,17 @@
 """What `afterturn/status` and `afterturn doctor` tell: the process, providers, destinations, store, queue, usage."""
 
+import asyncio
 import os
 import sys
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Protocol
 
 from afterturn import PROTOCOL_VERSION, __version__
 from afterturn.clock import Clock
+from afterturn.models.choosing import Choice, choices, destinations
 from afterturn.rpc.connection import Connection
+from afterturn.store_error import StoreError
+from afterturn.usage import DAY_MS, NO_USE, UNKNOWN_USE
 from afterturn_protocol.base import Usage
 from afterturn_protocol.service import (
     ProcessStatus,
@@ -20,6 +24,13 @@ from afterturn_protocol.service import (
     UsageStatus,
 )
 from afterturn_protocol.settings import Settings
+
+if TYPE_CHECKING:
+    from afterturn.models.pool import Pool
+    from afterturn.models.ports import Ledger
+
+PATIENCE_SECONDS = 2.0
+"""A report does not wait longer for a store that others have locked."""
 
 HEAVY_MODULES = ("litellm", "openai", "httpx", "numpy", "pygls", "lsprotocol", "typer", "rich")
 
@@ -42,7 +53,10 @@ class Facts(Protocol):
 
 
 class Status:
-    """Puts the report together. `host_samples` says whether the client offers to complete."""
+    """Puts the report together. `host_samples` says whether the client offers to complete.
+
+    pool: None as long as no model could be asked. captures: how many capture jobs and vectors are not done.
+    """
 
     def __init__(
         self,
@@ -50,17 +64,25 @@ class Status:
         store_status: Callable[[], StoreStatus],
         host_samples: Callable[[], bool],
         batches: Callable[[], int],
+        pool: "Callable[[], Pool | None]",
+        ledger: "Callable[[], Ledger]",
+        captures: Callable[[], Awaitable[tuple[int, int]]],
         clock: Clock,
     ) -> None:
         self._facts = facts
         self._batches = batches
         self._store_status = store_status
         self._host_samples = host_samples
+        self._pool = pool
+        self._ledger = ledger
+        self._captures = captures
         self._clock = clock
 
-    def report(self) -> StatusResult:
-        """The state of the server now. Looks at the store's files, but does not open it."""
-        settings = self._facts.settings
+    async def report(self) -> StatusResult:
+        """The state of the server now. A store that is not there yet is not made for it."""
+        settings, pool = self._facts.settings, self._pool()
+        store = self._store_status()
+        jobs, vectors = await self._captures()
         return StatusResult(
             version=__version__,
             protocol_version=PROTOCOL_VERSION,
@@ -70,18 +92,19 @@ class Status:
                 uptime_ms=int((self._clock.monotonic() - self._facts.started) * 1000),
                 loaded_modules=[name for name in HEAVY_MODULES if name in sys.modules],
             ),
-            providers=providers(settings, self._host_samples()),
+            providers=providers(settings, self._host_samples(), pool),
             destinations=destinations(settings, self._host_samples()),
-            store=self._store_status(),
+            store=store,
             queue=QueueStatus(
                 requests=self._facts.connection.requests_open,
                 batches=self._batches(),
-                capture_jobs=0,
-                pending_embeddings=0,
+                capture_jobs=jobs,
+                pending_embeddings=vectors,
+                model_calls=pool.running if pool is not None else 0,
+                model_calls_waiting=pool.waiting if pool is not None else 0,
             ),
             usage=UsageStatus(
-                # What the host completes is not added up yet; each result of `condense/*` carries its own usage.
-                today=Usage(model="*", input_tokens=0, output_tokens=0, cost=None, calls=0),
+                today=NO_USE if store.bytes is None and store.problem is None else await self._used_today(),
                 limits=UsageLimits(
                     daily_tokens=settings.models.daily_tokens,
                     daily_cost_usd=settings.models.daily_cost_usd,
@@ -91,22 +114,31 @@ class Status:
             settings_problems=self._facts.settings_problems,
         )
 
-
-def providers(settings: Settings, host_samples: bool) -> list[ProviderStatus]:
-    """Who answers condense's model calls: the host where it offers to, else nobody yet."""
-    wanted = settings.models.provider
-    model = settings.condense.model or settings.models.model
-    if wanted in ("auto", "host") and host_samples:
-        return [ProviderStatus(job="condense", provider="host", model=model, state="ready")]
-    if wanted == "none" or (wanted == "auto" and model is None):
-        return [ProviderStatus(job="condense", provider="none", model=None, state="ready")]
-    reason = "the client does not offer sampling" if wanted == "host" else "this version only asks the host"
-    return [ProviderStatus(job="condense", provider=wanted, model=model, state="unavailable", reason=reason)]
+    async def _used_today(self) -> Usage:
+        now_ms = self._clock.now_ms()
+        try:
+            sums = await asyncio.wait_for(self._ledger().totals(now_ms - now_ms % DAY_MS), PATIENCE_SECONDS)
+        except (StoreError, TimeoutError):
+            return UNKNOWN_USE  # the report says elsewhere what the store's trouble is
+        return sums.total
 
 
-def destinations(settings: Settings, host_samples: bool) -> list[str]:
-    """Every place data may be sent to. Empty: nothing leaves this machine."""
-    return ["host: sampling/createMessage"] if host_samples and settings.models.provider in ("auto", "host") else []
+def providers(settings: Settings, host_samples: bool, pool: "Pool | None" = None) -> list[ProviderStatus]:
+    """Who answers each job's model calls. pool: knows who is left alone for now."""
+    return [_provider(job, choice, pool) for job, choice in choices(settings, host_samples).items()]
+
+
+def _provider(job: str, choice: Choice, pool: "Pool | None") -> ProviderStatus:
+    refusal = pool.refusal(choice.model) if pool is not None and choice.usable else None
+    if choice.reason is not None:
+        return ProviderStatus(
+            job=job, provider=choice.provider, model=choice.model, state="unavailable", reason=choice.reason
+        )
+    if refusal is not None:
+        return ProviderStatus(
+            job=job, provider=choice.provider, model=choice.model, state="paused", reason=refusal.message
+        )
+    return ProviderStatus(job=job, provider=choice.provider, model=choice.model, state="ready")
 
 
 def resident_bytes() -> int:

@@ -51,7 +51,9 @@ def test_plain_drops_escapes_and_folds_blanks() -> None:
     assert plain("\x1b[1m a \x07\r\n\tb\x1b]0;title\x07") == "a b"
 
 
-@pytest.mark.parametrize(("name", "facts", "calls"), [("facts", 150, 60), ("facts_held_out", 100, 40)])
+@pytest.mark.parametrize(
+    ("name", "facts", "calls"), [("facts", 150, 60), ("facts_held_out", 100, 40), ("facts_fresh", 130, 38)]
+)
 def test_every_hand_label_is_complete(name: str, facts: int, calls: int) -> None:
     labelled = hand_labelled(name)
     assert sum(len(of_call) for of_call in labelled.values()) >= facts
@@ -240,7 +242,7 @@ class Scripted:
 def measured(condenser: Scripted, result: str = "Error: boom in src/a.py\n" + "x" * 4000) -> Figures:
     session = Session("s", [Turn("go", None, 5, [call(result, {"command": "make"})])])
     place = Place("made/up", 0, 0, 0)
-    measurement = Measurement({place: [Fact("error", "Error: boom"), Fact("path", "src/a.py")]}, {})
+    measurement = Measurement({place: [Fact("error", "Error: boom"), Fact("path", "src/a.py")]}, {}, {})
     measurement.run(condenser, [BenchSession("s", "made/up", "made", 0, session)])
     measurement.after_restart(condenser)
     return measurement.figures["made"]

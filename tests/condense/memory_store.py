@@ -193,6 +193,11 @@ class _Archive(_Port):
         there = self.store.in_view(session_id)
         return [self._stored(ref, there) for ref in refs if ref in there]
 
+    async def contents(self, session_id: str, refs: Sequence[int]) -> Mapping[int, str]:
+        there = self.store.in_view(session_id)
+        contents = {ref: there[ref][1].content for ref in refs if ref in there}
+        return {ref: content for ref, content in contents.items() if content is not None}
+
     def _stored(self, ref: int, there: Mapping[int, tuple[str, ports.NewCall, dict[str, Any]]]) -> ports.StoredCall:
         name, call, state = there[ref]
         return ports.StoredCall(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterturn.condense.bullets import Bullet, parse_bullets, texts_of, written
+from afterturn.condense.bullets import Bullet, parse_bullets, texts_by_call, written
 from afterturn.condense.checking import check_bullets
 from afterturn.condense.labels import substitute_inline_refs
 from afterturn.condense.serialise import PromptedCall
@@ -92,7 +92,7 @@ def test_a_call_whose_first_bullet_gave_way_still_gets_its_ref_first() -> None:
     done = check_bullets(parse_bullets("- [[1:read]] src/x.py\n- 512 lines", TOOLS), CALLS, "", EXTRACTIVE.__getitem__)
     body = substitute_inline_refs(written(done.bullets, TOOLS), ["t5", "t6"], TOOLS)
     assert body == "- `t5` read src/a.py\n- 512 lines"
-    assert texts_of(done.bullets, 1) == []
+    assert texts_by_call(done.bullets).get(1) is None
 
 
 @pytest.mark.parametrize(
@@ -150,3 +150,8 @@ def test_only_refs_of_own_calls_in_own_bullets(lines: list[str]) -> None:
     for line in body.split("\n"):
         assert "`t1`" not in line or line.endswith("a") or fenced
         assert "`t2`" not in line or line.endswith("b") or fenced
+
+
+def test_texts_by_call() -> None:
+    bullets = [Bullet(1, True, "- b"), Bullet(None, False, "- loose"), Bullet(0, True, "- a"), Bullet(1, False, "- c")]
+    assert texts_by_call(bullets) == {1: ["- b", "- c"], 0: ["- a"]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterturn.condense.grounding import Source, is_grounded, ungrounded
+from afterturn.grounding import Source, is_grounded, ungrounded
 
 LOG = (
     "src/auth/jwt.ts:142 - error TS2345: Argument of type 'string' is not assignable\n"

@@ -15,8 +15,8 @@ from afterturn.condense.serialise import (
     reply_tokens,
     sendable,
     split_records,
-    unforgeable_mark,
 )
+from afterturn.marks import unforgeable_mark
 from afterturn.prompts import condense_batch
 
 

@@ -183,6 +183,31 @@ def test_an_odd_image_does_not_spoil_its_original(tmp_path: Path, image: dict[st
         assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"][0]["text"] == "x"
 
 
+def test_the_data_of_images_comes_on_request(tmp_path: Path) -> None:
+    images = [{"type": "image", "mimeType": "image/png", "data": data} for data in ("aGVsbG8=", "AAAA")]
+    left_out = {"type": "image", "mimeType": "image/gif", "bytes": 7}
+    content = [images[0], {"type": "text", "text": "x\nyes"}, left_out, images[1]]
+    calls = [
+        {"toolCallId": "c", "toolName": "t", "content": content},
+        {"toolCallId": "d", "toolName": "t", "resultText": "plain"},
+    ]
+    batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": calls}
+    with Server(tmp_path) as server:
+        server.initialize()
+        server.call("condense/summarize", {"sessionId": "s", "batch": batch})
+        asked = {"sessionId": "s", "refs": ["t1", "t2"]}
+        bare = [
+            {"mimeType": "image/png", "bytes": 5},
+            {"mimeType": "image/gif", "bytes": 7},
+            {"mimeType": "image/png", "bytes": 3},
+        ]
+        whole = [{**bare[0], "data": "aGVsbG8="}, bare[1], {**bare[2], "data": "AAAA"}]
+        for extra, expected in (({}, bare), ({"imageData": True}, whole), ({"imageData": True, "grep": "yes"}, whole)):
+            first, second = server.call("condense/resolveRef", {**asked, **extra})["records"]
+            assert first["images"] == expected
+            assert second.get("images") is None
+
+
 def test_requests_sent_as_notifications_change_nothing(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         server.initialize()

@@ -24,7 +24,13 @@ UNITS = [
     "-----BEGIN PRIVATE " + "KEY-----\nMIIEabcdefghijklmnop\n", "-----END PRIVATE " + "KEY-----",
     "PuTTY-User-Key-File-2: x\n", "PRIVATE KEY ", "sshpass -p ", "\\n", "\\", "${", "{", "%3D", "password%3D",
     "password:\n", "password: a.b.c(", "name: PASSWORD\n value: ", "[REDACTED:token]", "a=b; ", "\ud83d",
-    "0123456789abcdef",
+    "0123456789abcdef", "mysql -p", "mysql -pab1 ", "docker login -p ", "redis-cli -a ", "redis-cli -a ab1; ",
+    "password: |\n  ", "password: |\n", "a: |\n  b\n", "machine h login l password ", "ENV TOKEN ", "set -x TOKEN ",
+    "kind: Secret\n", "kind: Secret\ndata:\n  a: ", "data:\n", "data:\n  a: b1\n", '"kind": "Secret", "data": {',
+    "密码", "密码：", "密码：ab1 ", "パスワードは「", "password：", "&amp;token=", "&sig=", "&sig=ab%1234567 ",
+    "User=u;Password=", 'variable "token" {', 'variable "token" {\n', ":thin:u/p", ":thin:u/p@",
+    "identified by '", "-passin pass:",
+    "<token a=\"b\" ", "<token><![CDATA[", "a.b.password=", "X-Api-Key: ",
 ]  # fmt: skip
 
 

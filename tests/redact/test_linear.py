@@ -16,6 +16,9 @@ TRIGGERS = [
     "sk-", "ghp_", "Cookie: a=", "Cookie%3Aa=$X;", "Authorization: ", "Authorization: Digest ",
     "Authorization:Bearer+your-key-", "curl; -b=a=$X", "curl -u ", '"', "'", "`", "\\", "[", "{", "(", "a", "A", " ",
     "\n", '"password": "', 'password\\":\\"', "api key ", "--token ", "<password>", "=a:@tcp(", "token=${", "_auth=",
+    "mysql -p", "password: |\n  ", "kind: Secret\ndata:\n  a: ", "data:\n", "密码：", "ENV TOKEN ",
+    'variable "token" {', "machine h login l password ", "User=u;Password=", "<token ", "identified by '",
+    "a.b.password=",
 ]  # fmt: skip
 RUNS = ["aB3", "-", " ", "\n", "\\", '"', "{", "a."]
 

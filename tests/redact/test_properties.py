@@ -21,7 +21,10 @@ BITS = [
     "</password>", "value", "\\", "%3D", "${X}", "{x}", "[REDACTED:token]", "[REDACTED:", "]", "***", "null", "é",
     "\ud83d", "eyJ", "-----BEGIN RSA PRIVATE " + "KEY-----", "-----END RSA PRIVATE " + "KEY-----", made("", 64),
     made("", 20, "0123456789abcdef"), "sk-", "ghp_", "_auth=", "postgres", "(", ")", "[", "{", "}", "#", "str",
-    "export ", "- ", "\t",
+    "export ", "- ", "\t", "mysql", " -p", "docker login", "redis-cli", " -a ", "kind: ", "Secret", "\ndata:\n",
+    "  a: ", "|\n", "    ", "machine h.x login l ", "ENV ", "set -x ", "密码", "：", "是", "「", "」", "&amp;", ";",
+    "&sig=", "User=u;", "variable ", "default = ", " {", ":thin:u/p", "identified by ", "-passin ", "pass",
+    "<![CDATA[", "]]>", "a.b.", "X-",
 ]  # fmt: skip
 MIXED = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
 

@@ -77,15 +77,13 @@ def run(test: Callable[[Peer], Awaitable[None]]) -> Peer:
 
     async def main() -> Peer:
         peer = Peer()
-        tasks = asyncio.create_task(peer.connection.run_tasks())
         try:
             with anyio.fail_after(PATIENCE_SECONDS * 3):
                 await test(peer)
                 # What was asked for last begins to run, so that its coroutine is ended rather than dropped.
                 await anyio.wait_all_tasks_blocked()
         finally:
-            tasks.cancel()
-            await asyncio.gather(tasks, return_exceptions=True)
+            await peer.connection.cancel_tasks(PATIENCE_SECONDS)
         return peer
 
     return asyncio.run(main())
@@ -197,6 +195,41 @@ def test_an_id_in_use_is_refused_and_free_again_after_its_answer() -> None:
         peer.sent.clear()
         peer.ask("wait", "x")
         assert (await peer.answer("x"))["result"] == "done"
+
+    run(scenario)
+
+
+def test_what_says_nothing_is_answered_before_its_turn_and_takes_effect_in_it() -> None:
+    async def scenario(peer: Peer) -> None:
+        release = anyio.Event()
+        order: list[Any] = []
+
+        async def slow(params: Params, call: Call) -> None:
+            await release.wait()
+            order.append("slow")
+
+        def tell(params: Params, call: Call) -> None:
+            order.append(params.value)
+            call.after_reply(lambda: call.out.notify("told", params.value))
+
+        peer.method("slow", slow, ordered=True)
+        peer.method("tell", tell, ordered=True, at_once=True)
+        peer.ask("tell", "free", value=0)
+        peer.ask("slow", "slow")
+        peer.ask("tell", "waiting", value=1)
+        peer.notify("tell", value=2)
+        assert [peer.answers(id) for id in ("free", "waiting", "slow")] == [
+            [{"jsonrpc": "2.0", "id": "free", "result": {}}],
+            [{"jsonrpc": "2.0", "id": "waiting", "result": {}}],
+            [],
+        ]
+        await anyio.wait_all_tasks_blocked()
+        assert order == [0]
+        release.set()
+        await peer.answer("slow")
+        await anyio.wait_all_tasks_blocked()
+        assert order == [0, "slow", 1, 2]
+        assert [message["params"] for message in peer.sent if message.get("method") == "told"] == [0, 1, 2]
 
     run(scenario)
 

@@ -145,7 +145,7 @@ async def test_one_that_is_missing_does_not_spoil_the_others(store: SqliteStore)
 
 
 async def test_a_text_is_stored_once_however_often_it_occurs(open_again: Opener) -> None:
-    text = "".join(map(str, range(200_000)))
+    text = "".join(map(str, range(400_000)))
     first, second = open_again(), open_again()
     await take(first, "s", call(text, id="first"))
     await first.close(timeout_ms=10_000)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from afterturn.condense.ports import StoreError
 from afterturn.store import StorePlace, StoreUnavailable, open_store
 from afterturn.store.sqlite import storefile
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store.sqlite.storefile import StoreFile
+from afterturn.store_error import StoreError
 from tests.store.conftest import Opener
 from tests.store.sample import call, take, texts
 
@@ -76,7 +76,7 @@ async def test_a_full_disk_at_the_start(store: SqliteStore) -> None:
 async def test_a_disk_that_becomes_full(store: SqliteStore) -> None:
     await take(store, "s", call("before"))
     noise = random.Random(1).randbytes(500_000).hex()
-    with no_more_than(300_000):
+    with no_more_than(600_000):
         with pytest.raises(StoreUnavailable) as full:
             await take(store, "s", call(noise))
         assert full.value.retryable

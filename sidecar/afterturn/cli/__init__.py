@@ -60,6 +60,39 @@ def _parser() -> argparse.ArgumentParser:
     refs.add_argument("session", metavar="SESSION", help="the session's id, as the host calls it")
     refs.add_argument("ref", metavar="REF", nargs="?", help="t12, b3 or a tool call's id: print it whole")
     refs.add_argument("--grep", metavar="TEXT", help="only lines that hold TEXT, with line numbers")
+    recap = commands.add_parser("recap", help="what a session was about, and what it waits for, from its file")
+    recap.add_argument("file", metavar="FILE", help="Claude Code's JSON lines, or JSON: messages or a context")
+    recap.add_argument("--facts", action="store_true", help="ask no model: what the file itself says")
+    recap.add_argument("--prompt", action="store_true", help="print what a model would be given instead")
+    recap.add_argument("--json", action="store_true", help="for programs")
+    _add_traces(commands.add_parser("traces", help="what was captured: list, show, search, or export it"))
+    commands.add_parser("reembed", help="make vectors anew where they are missing or of another model; can be resumed")
     wipe = commands.add_parser("wipe", help="erase everything that afterturn has stored")
     wipe.add_argument("--yes", action="store_true", help="do not ask")
     return parser
+
+
+def _add_traces(traces: argparse.ArgumentParser) -> None:
+    actions = traces.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="traces, newest first")
+    show = actions.add_parser("show", help="all of one trace")
+    show.add_argument("trace", metavar="TRACE", help="its id, as list and search print it")
+    search = actions.add_parser("search", help="traces that fit, best first")
+    search.add_argument("query", metavar="QUERY", help="words, in any language")
+    export = actions.add_parser("export", help="every trace as one JSON object a line")
+    for action in (listing, search, export):
+        action.add_argument("--project", metavar="PROJECT", help="only of this project; otherwise of all")
+    for action in (listing, export):
+        action.add_argument("--session", metavar="SESSION", help="only of this session")
+        action.add_argument("--episode", metavar="EPISODE", help="only of this episode, in step order")
+    for action, usual in ((listing, 50), (search, 10)):
+        action.add_argument("--limit", type=_positive, default=usual, metavar="N", help=f"at most so many ({usual})")
+    for action in (listing, show, search):
+        action.add_argument("--json", action="store_true", help="for programs")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number

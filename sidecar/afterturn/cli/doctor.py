@@ -12,12 +12,13 @@ import anyio
 import msgspec
 
 from afterturn import PROTOCOL_VERSION, __version__
-from afterturn.condense.ports import StoreError
+from afterturn.models.choosing import destinations
 from afterturn.settings import FILE_NAME, config_folder, file_layers, resolve
-from afterturn.status import destinations, providers
+from afterturn.status import providers
 from afterturn.storage import configured_store, no_store, store_status
 from afterturn.store import StoreUnavailable
-from afterturn_protocol.service import StoreStatus
+from afterturn.store_error import StoreError
+from afterturn_protocol.service import ProviderStatus, StoreStatus
 from afterturn_protocol.settings import StoreSettings
 
 _PACKAGES = ("msgspec", "anyio", "pygls", "lsprotocol", "litellm", "zstandard", "platformdirs")
@@ -107,6 +108,14 @@ def _version(package: str) -> str | None:
         return None
 
 
+def _models(jobs: list[ProviderStatus]) -> str:
+    """Who answers which job. A host that offers its models is only known once it has connected."""
+    said = {job.job: job.reason or (f"{job.model} by {job.provider}" if job.model else "none") for job in jobs}
+    if set(said.values()) == {"none"}:
+        return "the host's own, where it offers them; else none: everything works without"
+    return "; ".join(f"{job}: {answer}" for job, answer in said.items())
+
+
 def _print(found: dict[str, Any]) -> None:
     store: StoreStatus = found["store"]
     size = "not there yet" if store.bytes is None else f"{store.bytes:,} bytes"
@@ -122,7 +131,7 @@ def _print(found: dict[str, Any]) -> None:
             else f"defaults ({found['settings']['file'] or 'a settings file'} is not there)",
         ),
         ("store", f"{store.backend}, {store.path} ({size})"),
-        ("models", "the host's own, where it offers them; else none: condensing works without"),
+        ("models", _models(found["providers"])),
         ("data goes to", ", ".join(found["destinations"]) or "nowhere: nothing leaves this machine"),
     ]
     for name, value in rows:

@@ -8,13 +8,18 @@ from afterturn.condense.service import CondenseService
 from afterturn.settings import file_layers, resolve
 from afterturn.storage import configured_store
 from afterturn.store.sqlite.store import SqliteStore
-from afterturn_protocol.settings import CondenseSettings, StoreSettings
+from afterturn_protocol.settings import CondenseSettings, Settings, StoreSettings
+
+
+def file_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings in force without a client."""
+    layers, _ = file_layers(environment)
+    return resolve(layers)[0]
 
 
 def store_settings(environment: Mapping[str, str]) -> StoreSettings:
     """The settings `store.*` in force without a client."""
-    layers, _ = file_layers(environment)
-    return resolve(layers)[0].store
+    return file_settings(environment).store
 
 
 def user_store(environment: Mapping[str, str]) -> SqliteStore:

@@ -8,9 +8,10 @@ import anyio
 
 from afterturn.cli.place import user_store
 from afterturn.clock import SystemClock
-from afterturn.condense.ports import RefQuery, StoredCall, StoreError
+from afterturn.condense.ports import RefQuery, StoredCall
 from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
+from afterturn.store_error import StoreError
 from afterturn_protocol.condense import ResolveRefParams
 
 _PAGE = 1_000_000

@@ -5,9 +5,9 @@ import os
 import sys
 
 from afterturn.cli.place import store_settings, user_store
-from afterturn.condense.ports import StoreError
 from afterturn.storage import place_of, store_status
 from afterturn.store import wipe_store
+from afterturn.store_error import StoreError
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,8 +12,10 @@ from afterturn.condense.failure import ModelFailure
 from afterturn.condense.needs import Needs, beside
 from afterturn.condense.reply import UnusableReplyError, usable_reply
 from afterturn.condense.results import warning
-from afterturn.condense.serialise import PromptedCall, record, reply_tokens, split_records, unforgeable_mark
+from afterturn.condense.serialise import PromptedCall, record, reply_tokens, split_records
+from afterturn.marks import unforgeable_mark
 from afterturn.prompts import condense_batch
+from afterturn.usage import added
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import CondenseWarning
 from afterturn_protocol.settings import CondenseSettings
@@ -63,24 +65,6 @@ async def ask(needs: Needs, completer: Completer, question: Question, material: 
     return await beside(chars, _checked, "\n".join(bodies), prompted, context, material, usage)
 
 
-def added(total: Usage | None, more: Usage | None) -> Usage | None:
-    """The sum of two usages; what is unknown in one is unknown in the sum."""
-    if total is None or more is None:
-        return total or more
-    return Usage(
-        model=total.model if total.model == more.model else "*",
-        input_tokens=_sum(total.input_tokens, more.input_tokens),
-        output_tokens=_sum(total.output_tokens, more.output_tokens),
-        cached_tokens=_sum(total.cached_tokens, more.cached_tokens),
-        cost=None if total.cost is None or more.cost is None else total.cost + more.cost,
-        calls=total.calls + more.calls,
-    )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
-
-
 def _prompts(calls: Sequence[PromptedCall], request: str, prose: str) -> list[_Prompt]:
     records = [record(call) for call in calls]
     mark = unforgeable_mark([request, prose, *records])
@@ -109,6 +93,8 @@ async def _complete(completer: Completer, question: Question, prompt: _Prompt, l
         total_timeout_ms=left_ms,
         max_calls=max(again, 1),
         background=question.background,
+        # A later attempt is made because the reply was no good: it must not come back from memory.
+        fresh=question.attempt > 1,
     )
 
 

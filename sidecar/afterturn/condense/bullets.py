@@ -85,6 +85,10 @@ def with_label(text: str, mark: str) -> str:
     return f"{indent}- {mark} {stripped}"
 
 
-def texts_of(bullets: Sequence[Bullet], position: int) -> list[str]:
-    """The bullets of one call."""
-    return [bullet.text for bullet in bullets if bullet.position == position]
+def texts_by_call(bullets: Sequence[Bullet]) -> dict[int, list[str]]:
+    """The bullets of each call that has any, by its position."""
+    found: dict[int, list[str]] = {}
+    for bullet in bullets:
+        if bullet.position is not None:
+            found.setdefault(bullet.position, []).append(bullet.text)
+    return found

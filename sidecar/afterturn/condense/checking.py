@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from afterturn.condense.bullets import NOTHING, Bullet, extractive_bullets
-from afterturn.condense.grounding import Source, is_grounded
 from afterturn.condense.serialise import PromptedCall
 from afterturn.condense.untrusted import is_untrusted, without_refs
+from afterturn.grounding import Source, is_grounded
 
 
 class Checked(Struct, frozen=True):

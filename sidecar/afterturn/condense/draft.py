@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from afterturn.condense.bullets import Bullet, extractive_bullets, texts_of, written
+from afterturn.condense.bullets import Bullet, extractive_bullets, texts_by_call, written
 from afterturn.condense.calls import Call, redacted_args
 from afterturn.condense.footer import footer
 from afterturn.condense.gates import is_oversized
@@ -135,11 +135,12 @@ def drafted_result(
     summary = body + footer(refs, settings.recovery_tool_name)
     replacements = dict(given)
     kept: list[tuple[int, int | None]] = []
+    texts = texts_by_call(chosen)
     for position, row in enumerate(rows):
         ref = row.placed.ref if row.placed is not None else 0
         text = replacements.get(ref)
         if text is None:
-            lines = texts_of(chosen, position) or material.lines(position)
+            lines = texts.get(position) or material.lines(position)
             made = digest_replacement(lines, short_id(ref), settings.recovery_tool_name)
             text = shorter(made, len(row.call.text))
             if text is not None:

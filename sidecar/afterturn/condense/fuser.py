@@ -7,7 +7,6 @@ from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.calls import redacted_args
 from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.fusing import CallFact, bare_block, joined, only_known, with_survivors
-from afterturn.condense.grounding import Source, is_grounded
 from afterturn.condense.identity import json_text
 from afterturn.condense.locks import KeyedLocks
 from afterturn.condense.needs import Needs, beside
@@ -16,8 +15,10 @@ from afterturn.condense.ranges import Range, read_range
 from afterturn.condense.refs import block_id, short_id
 from afterturn.condense.reply import UnusableReplyError, usable_reply
 from afterturn.condense.results import BlockDetails, read_details, written_details
-from afterturn.condense.serialise import CHARS_PER_TOKEN, MAX_PROMPT_TOKENS, reply_tokens, sendable, unforgeable_mark
+from afterturn.condense.serialise import CHARS_PER_TOKEN, MAX_PROMPT_TOKENS, reply_tokens, sendable
 from afterturn.condense.untrusted import is_untrusted
+from afterturn.grounding import Source, is_grounded
+from afterturn.marks import unforgeable_mark
 from afterturn.prompts import condense_fuse
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import FuseParams, FuseResult

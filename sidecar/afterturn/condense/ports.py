@@ -24,13 +24,6 @@ Redactor = Callable[[str], tuple[str, Mapping[str, int]]]
 """A text with its secrets replaced, and how many of each type there were. Pure, linear, safe in any thread."""
 
 
-class StoreError(Exception):
-    """The store cannot do its work at all (missing, damaged, read-only, full). The text is fit for a person."""
-
-    kind = "store_unavailable"
-    retryable = True
-
-
 # --- archive ---------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +239,10 @@ class Archive(Protocol):
 
     async def load(self, session_id: str, refs: Sequence[int]) -> Sequence[StoredCall]:
         """The calls with these refs that are still there, in the order asked for."""
+        ...
+
+    async def contents(self, session_id: str, refs: Sequence[int]) -> Mapping[int, str]:
+        """`NewCall.content` of those of these refs that have one, by ref."""
         ...
 
 

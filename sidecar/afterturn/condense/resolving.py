@@ -1,15 +1,17 @@
 """Bringing originals back (condense.md, 'resolveRef'; case C01)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from afterturn.condense.needs import Needs, beside
 from afterturn.condense.paging import grep, page
 from afterturn.condense.ports import Found, StoredBlock, StoredCall
 from afterturn.condense.refs import block_id, label_of, parse_ref, short_id
 from afterturn.condense.results import read_details
+from afterturn_protocol.blocks import image_blocks
 from afterturn_protocol.condense import ImageDescriptor, MissingRef, RefRecord, ResolveRefParams, ResolveRefResult
 
 DEFAULT_LIMIT = 51_200
@@ -19,26 +21,30 @@ async def resolve(needs: Needs, params: ResolveRefParams) -> ResolveRefResult:
     """Every original that was asked for, and what was not found; one never spoils the other. Raises StoreError."""
     queries = [parse_ref(ref) for ref in params.refs]
     found = await needs.store.archive.resolve(params.session_id, queries, now_ms=needs.clock.now_ms())
-    if params.grep is None:
-        return _result(params, found)
-    chars = sum(len(call.text) for each in found for call in each.calls)
-    return await beside(chars, _result, params, found)
+    pictured = [call.ref for each in found for call in each.calls if call.images is not None]
+    contents: Mapping[int, str] = {}
+    if params.image_data and pictured:
+        contents = await needs.store.archive.contents(params.session_id, pictured)
+    if params.grep is None and not contents:
+        return _result(params, found, contents)
+    chars = sum(len(call.text) for each in found for call in each.calls) + sum(map(len, contents.values()))
+    return await beside(chars, _result, params, found, contents)
 
 
-def _result(params: ResolveRefParams, found: Sequence[Found]) -> ResolveRefResult:
+def _result(params: ResolveRefParams, found: Sequence[Found], contents: Mapping[int, str]) -> ResolveRefResult:
     records: list[RefRecord] = []
     missing: list[MissingRef] = []
     for ref, each in zip(params.refs, found, strict=True):
         if each.block is not None:
             records.append(_block_record(params, ref, each.block))
         elif each.calls:
-            records += [_record(params, ref, call) for call in each.calls]
+            records += [_record(params, ref, call, contents.get(call.ref)) for call in each.calls]
         else:
             missing.append(_missing(ref, each))
     return ResolveRefResult(records=records, missing=missing)
 
 
-def _record(params: ResolveRefParams, ref: str, call: StoredCall) -> RefRecord:
+def _record(params: ResolveRefParams, ref: str, call: StoredCall, content: str | None) -> RefRecord:
     piece = page(_searched(params, call.text), params.offset or 0, _limit(params))
     return RefRecord(
         ref=ref,
@@ -54,9 +60,23 @@ def _record(params: ResolveRefParams, ref: str, call: StoredCall) -> RefRecord:
         offset=piece.offset,
         total_chars=piece.total_chars,
         next_offset=piece.next_offset,
-        images=convert(json.loads(call.images), list[ImageDescriptor]) if call.images is not None else None,
+        images=_images(call.images, content),
         lossy=True if call.lossy else None,
     )
+
+
+def _images(descriptors: str | None, content: str | None) -> list[ImageDescriptor] | None:
+    """The descriptors, with the data where the blocks as they came are given."""
+    if descriptors is None:
+        return None
+    images = convert(json.loads(descriptors), list[ImageDescriptor])
+    if content is None:
+        return images
+    blocks = image_blocks(json.loads(content))
+    return [
+        replace(image, data=data) if isinstance(data := block.get("data"), str) else image
+        for image, block in zip(images, blocks, strict=True)
+    ]
 
 
 def _block_record(params: ResolveRefParams, ref: str, block: StoredBlock) -> RefRecord:

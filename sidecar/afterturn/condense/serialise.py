@@ -4,7 +4,6 @@ is given'). Everything that comes in here is redacted already; lengths are chars
 
 import re
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 
 from msgspec import Struct
 
@@ -71,17 +70,6 @@ def split_records(records: Sequence[str], context_chars: int) -> list[list[str]]
             parts.append([text])
             used = len(text) + 1
     return parts
-
-
-def unforgeable_mark(texts: Sequence[str]) -> str:
-    """A delimiter that none of `texts` holds, the same for the same texts."""
-    state = blake2b(digest_size=8)
-    for text in texts:
-        state.update(text.encode("utf-8", "surrogatepass"))
-    mark = state.hexdigest()
-    while any(mark in text for text in texts):
-        mark = blake2b(mark.encode(), digest_size=8).hexdigest()
-    return mark
 
 
 def reply_tokens(calls: int, attempt: int) -> int:

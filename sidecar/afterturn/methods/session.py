@@ -24,7 +24,7 @@ def open_session(
 
 def session_changed(sessions: Sessions, params: SessionChangedParams, call: Call) -> None:
     """`session/changed`."""
-    sessions.changed(params)
+    sessions.changed(params, call.after_reply)
 
 
 def close_session(sessions: Sessions, params: SessionCloseParams, call: Call) -> None:

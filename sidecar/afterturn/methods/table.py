@@ -7,14 +7,16 @@ class Binding(Struct, frozen=True):
     """Where a method is handled: the function `module`.`name`, called with the service called `service`.
 
     `ordered`: takes effect in its session's order of arrival. `deadline_seconds`: when the server answers
-    `deadline` of its own accord; condensing bounds its model calls itself, this is the wall behind that.
+    `deadline` of its own accord; condensing bounds its model calls itself, this is the wall behind that. None: the
+    request says how long. `at_once`: answered before its turn in that order comes.
     """
 
     module: str
     name: str
     service: str
     ordered: bool = False
-    deadline_seconds: float = 30.0
+    deadline_seconds: float | None = 30.0
+    at_once: bool = False
 
 
 _MODEL_DEADLINE_SECONDS = 120.0
@@ -35,5 +37,24 @@ BINDINGS: dict[str, Binding] = {
     "condense/flush": Binding("condense", "flush", "condense", True),
     "condense/fuse": Binding("condense", "fuse", "condense", True, _MODEL_DEADLINE_SECONDS),
     "condense/plan": Binding("condense", "plan", "condense", True),
+    "recap/onFocus": Binding("recap", "on_focus", "recap", ordered=True, at_once=True),
+    "recap/onTurnStart": Binding("recap", "on_turn_start", "recap", ordered=True, at_once=True),
+    "recap/onAgentStart": Binding("recap", "on_agent_start", "recap", ordered=True, at_once=True),
+    "recap/onInput": Binding("recap", "on_input", "recap", ordered=True, at_once=True),
+    "recap/onTurnEnd": Binding("recap", "on_turn_end", "recap", ordered=True, at_once=True),
+    "recap/now": Binding("recap", "now", "recap", True, _MODEL_DEADLINE_SECONDS),
+    "recap/get": Binding("recap", "get", "recap", True),
+    "recap/dismiss": Binding("recap", "dismiss", "recap", True),
+    "capture/episodeFinalized": Binding("capture", "episode_finalized", "capture", ordered=True),
+    "capture/status": Binding("capture", "status", "capture"),
+    "capture/drain": Binding("capture", "drain", "capture", deadline_seconds=None),
+    "capture/retry": Binding("capture", "retry", "capture"),
+    "traces/list": Binding("traces", "list_traces", "recall"),
+    "traces/get": Binding("traces", "get", "recall"),
+    "traces/search": Binding("traces", "search", "recall"),
+    "traces/delete": Binding("traces", "delete", "recall"),
+    "traces/updateScore": Binding("traces", "update_score", "recall"),
+    "events/since": Binding("traces", "events_since", "recall"),
     "afterturn/status": Binding("service", "status", "status"),
+    "afterturn/usage": Binding("service", "usage", "usage"),
 }

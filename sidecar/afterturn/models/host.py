@@ -3,88 +3,81 @@
 No key is ever seen here.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from afterturn.completion import CompleterError, Completion, PromptMessage, Purpose
+import anyio
+
+from afterturn.completion import Completion
+from afterturn.models.provider import Prompt, ProviderFailure
+from afterturn.models.reported import usage_of
 from afterturn.rpc.errors import RequestFailed
 from afterturn.wire.codec import InvalidParams, Malformed, ParamsDecoder
-from afterturn_protocol.base import Usage
-from afterturn_protocol.sampling import CreateMessageParams, CreateMessageResult, SamplingMessage, SamplingUsage
+from afterturn_protocol.sampling import CreateMessageParams, SamplingMessage
+from afterturn_protocol.shape import Shape
 
 Ask = Callable[[str, Any, float], Awaitable[Any]]
 """`Connection.request`: method, params, timeout in seconds; gives the raw result, raises RequestFailed."""
 
+_LATER_SECONDS = 5.0
 
-class HostCompleter:
-    """Asks the client. `offered` says whether it declared `sampling`, `allowed` whether the settings want it asked."""
 
-    def __init__(self, ask: Ask, offered: Callable[[], bool], allowed: Callable[[], bool]) -> None:
+class _Answer(Shape, frozen=True, kw_only=True):
+    """`CreateMessageResult`, but for its usage: a figure that makes no sense must not cost a reply that is paid for."""
+
+    text: str
+    stop_reason: str
+    model: str
+    usage: Any = None
+
+
+class HostProvider:
+    """Asks the client. `offered` says whether it declared `sampling`."""
+
+    def __init__(self, ask: Ask, offered: Callable[[], bool]) -> None:
         self._ask = ask
         self._offered = offered
-        self._allowed = allowed
-        self._result = ParamsDecoder(CreateMessageResult)
+        self._answer = ParamsDecoder(_Answer)
 
-    def available(self, session_id: str, model: str | None) -> bool:
-        """Whether a call could leave at all."""
-        return self._offered() and self._allowed()
+    async def complete(self, prompt: Prompt) -> Completion:
+        """One completion by the client, within the total limit. Raises ProviderFailure.
 
-    async def complete(
-        self,
-        purpose: Purpose,
-        messages: Sequence[PromptMessage],
-        *,
-        session_id: str,
-        prompt_version: str,
-        max_tokens: int,
-        model: str | None,
-        reasoning: str,
-        idle_timeout_ms: int,
-        total_timeout_ms: int,
-        max_calls: int,
-        background: bool,
-    ) -> Completion:
-        """One completion by the client, within `total_timeout_ms`. Raises CompleterError.
-
-        The client sends its answer whole, so there is nothing to measure idleness by; it is asked once.
+        The client sends its answer whole, so there is nothing to measure idleness by. Cancelling tells the client.
         """
-        params = CreateMessageParams(
-            purpose=purpose,
-            system="\n\n".join(each.content for each in messages if each.role == "system") or None,
-            messages=[
-                SamplingMessage(role=each.role, content=each.content) for each in messages if each.role != "system"
-            ],
-            max_tokens=max_tokens,
-            reasoning=reasoning,
-            cache="none",
-            model=model,
-            session_id=session_id,
-        )
+        if not self._offered():
+            raise ProviderFailure("unavailable", "the client does not offer sampling", called=False)
+        seconds = prompt.total_timeout_ms / 1000
         try:
-            raw = await self._ask("sampling/createMessage", params, total_timeout_ms / 1000)
-            result: CreateMessageResult = self._result.decode(raw)
+            with anyio.fail_after(seconds):
+                raw = await self._ask("sampling/createMessage", _params(prompt), seconds + _LATER_SECONDS)
+            answer: _Answer = self._answer.decode(raw)
+        except TimeoutError:
+            raise ProviderFailure("timeout", "the client did not answer in time") from None
         except RequestFailed as problem:
-            raise CompleterError("provider_unavailable", str(problem), retryable=True) from None
+            raise ProviderFailure("refused", str(problem)) from None
         except (InvalidParams, Malformed) as problem:
-            detail = f"the client's answer is no completion: {problem}"
-            raise CompleterError("provider_error", detail, retryable=True) from None
+            raise ProviderFailure("malformed", f"the client's answer is no completion: {problem}") from None
         return Completion(
-            text=result.text,
-            stop_reason=result.stop_reason,
-            model=result.model,
-            usage=_usage(result.model, result.usage),
+            text=answer.text,
+            stop_reason=answer.stop_reason,
+            model=answer.model,
+            usage=usage_of(answer.model, answer.usage),
         )
 
+    async def close(self) -> None:
+        """Nothing is held."""
 
-def _usage(model: str, reported: SamplingUsage | None) -> Usage:
-    """The client's word in our terms; what it did not say is unknown, not 0."""
-    if reported is None:
-        return Usage(model=model, input_tokens=None, output_tokens=None, cost=None, calls=1)
-    return Usage(
-        model=reported.model or model,
-        input_tokens=reported.input_tokens,
-        output_tokens=reported.output_tokens,
-        cached_tokens=reported.cached_tokens,
-        cost=reported.cost,
-        calls=1 if reported.calls is None else reported.calls,
+
+def _params(prompt: Prompt) -> CreateMessageParams:
+    return CreateMessageParams(
+        purpose=prompt.purpose,
+        system="\n\n".join(each.content for each in prompt.messages if each.role == "system") or None,
+        messages=[
+            SamplingMessage(role=each.role, content=each.content) for each in prompt.messages if each.role != "system"
+        ],
+        max_tokens=prompt.max_tokens,
+        reasoning=prompt.reasoning,
+        cache="none",
+        model=prompt.model,
+        session_id=prompt.session_id,
     )

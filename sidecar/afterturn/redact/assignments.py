@@ -7,7 +7,7 @@ import re
 
 from msgspec import Struct
 
-from afterturn.redact import names
+from afterturn.redact import blocks, names
 from afterturn.redact.span import BY_NAME, Span
 from afterturn.redact.values import Setting, is_secret
 
@@ -15,15 +15,17 @@ from afterturn.redact.values import Setting, is_secret
 _QUOTE = r"\\{0,7}[\"'`]"
 _LINK = re.compile(
     rf"(?:(?P<close>{_QUOTE})[\])]{{0,2}})?"
-    r"(?:[ \t]{0,32}+(?P<op>:=|={1,3}>?|!==?|:|%3[dD])[ \t]{0,32}+"
+    r"(?:[ \t]{0,32}+(?P<op>:=|={1,3}>?|!==?|[:\uff1a\uff1d]|%3[dD])[ \t]{0,32}+"
     rf"(?:(?:\\[rn]|\r?\n)[ \t]{{0,64}}+(?={_QUOTE}))?"
-    r"|[ \t]{0,8}+(?P<tag>>)"
+    r"|(?:[ \t]{1,4}[\w:-]{1,32}=\"[^\"<>\n]{0,40}\"){0,3}[ \t]{0,8}+(?P<tag>>)(?:<!\[CDATA\[)?"
     r"|(?:\s|\\[rn]){0,64}+(?:,(?:\s|\\[rn]){0,64}+)?\\{0,7}[\"']?[vV]alue\\{0,7}[\"']?\s{0,4}+[:=]\s{0,32}+"
     rf"|(?P<pair>[ \t]{{0,8}}+,[ \t]{{0,16}}+(?=\\{{0,7}}[\"']))"
     r"|(?P<flag>[ \t]{1,8}+(?=[^-\s])))"
 )
 _OPEN = re.compile(r"(?:[rRbBuUfF]{1,2}|[@$])?(?P<quote>\\{0,7}(?:\"\"\"|'''|[\"'`]))")
-_DEFAULT = re.compile(r"[A-Za-z_][\w.\[\], |<>?]{0,64}+\t?=[ \t]?(?=[rRbBuUfF]{0,2}[\"'])")
+_DEFAULT = re.compile(
+    r"(?:&(?:'\w{1,16} )?(?:mut )?)?[A-Za-z_][\w.\[\], |<>?]{0,64}+\t?=[ \t]?(?=[rRbBuUfF]{0,2}[\"'])"
+)
 _QUOTED = {
     '"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+'),
     "'": re.compile(r"[^'\\\n]*+(?:\\.[^'\\\n]*+)*+"),
@@ -34,15 +36,41 @@ _LINE = re.compile(r"[^\n]*+")
 _TEMPLATE = r"|\$?\{[^{}\n]{0,120}\}|\{"
 _AFTER_COLON = re.compile(rf"(?:[^\s\"'`,)\]{{}}>\\<]++{_TEMPLATE})*+")
 _AFTER_EQUALS = re.compile(rf"(?:[^\s\"'`,;)\]{{}}>&|\\<]++{_TEMPLATE})*+")
+# A value of a connection string ends at its semicolon alone.
+_PART = re.compile(r"[^;\n\"'<>]*+")
 _IN_QUERY = re.compile(rf"(?:[^\s\"'`,;)\]{{}}>&|\\<#]++{_TEMPLATE})*+")
 _ENCODED = re.compile(r"(?:[^\s\"'&%]++|%(?!26))*+")
 _WHOLE_LINE = re.compile(r"([^\s\"'`\\]++)[ \t]*(?=[\r\n]|\\[rn]|\Z)")
 _LINE_START = re.compile(
     r"(?:\A|\n|\\n)(?P<indent>[ \t]{0,24})(?:\d{1,6}[\t:\u2192|] ?)?(?:[+>-] ?)?(?:export |set |ENV |ARG |- )?[\"']?\Z"
 )
-_ENDS_LINE = re.compile(r"[ \t]*(?:[\r\n]|\\[rn]|\Z)")
-_TAGGED = re.compile(r"[^<\n]*+")
+_ENDS_LINE = re.compile(r"[ \t]{0,64}+(?:[\r\n]|\\[rn]|\Z)")
+_TAGGED = re.compile(r"[^<\n\]]*+")
+_TAG_END = re.compile(r"(?:\]\]>)?</")
+_TAG_BEFORE = re.compile(r"(?:<|<[\w-]{1,24}:|<[\w-]{1,24} [^<>\n]{0,24}(?:name|key|id)=\"[\w.-]{0,40})\Z")
+# What a name stands behind whose value follows after a blank.
+_SET_BEFORE = re.compile(
+    r"(?:\bENV|\#define|\bsetx|\bsetenv|\bset -[gux]{1,3}|\bconfigure set(?: [\w.-]{1,24}\.)?|\bsecret set)[ \t.]\Z"
+)
+_SQL_BEFORE = re.compile(r"\b(?:with|encrypted|(?:user|role) [\w\"]{1,24})\s{1,4}\Z", re.IGNORECASE)
+_LOGIN_BEFORE = re.compile(
+    r"(?:\bmachine\s{1,4}(?P<host>\S{1,80}+)|\bdefault)(?P<gap>\s{1,16})login\s{1,4}\S{1,80}+\s{1,16}"
+    r"(?:account\s{1,4}\S{1,40}+\s{1,16})?\Z"
+)
+# What a `NAME=value` stands behind as the argument of a command, and as a part of a connection string.
+_ARGUMENT_BEFORE = re.compile(
+    r"(?:\s-e|--env|--build-arg|--from-literal|--set(?:-string)?)[ =]?[\"']?(?:[\w-]{1,24}\.){0,4}\Z"
+)
+_PART_BEFORE = re.compile(
+    r"\b(?:user(?:name| ?id)?|uid|server|source|host|database|catalog)[ ]?=[^;=\n\"']{1,64};[ ]?\Z", re.IGNORECASE
+)
+_DOTTED_BEFORE = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:[a-z][a-z0-9_-]{1,24}\.){1,5}\Z")
+_QUERY = ("?", "&", "#")
+_COLONS = (":", "\uff1a")
+_WITH_MARKS = re.compile(r"(?=[^\s]*[a-zA-Z])[^\s]*[\d!@#$%^&*]")
 _FIRST_WORD = re.compile(r"([A-Za-z]{2,16})[ .]\Z")
+# A value that an earlier pass took.
+_MARKED = re.compile(r"[\"'`]?[ \t]{0,4}[:=>][ \t]{0,4}[\"'`]?\[REDACTED:[a-z0-9-]{1,40}\](?=[\s\"'`&<)}]|\Z)")
 _BEFORE = 40
 # Chars of a value that are looked at before it is known to be a secret.
 _LOOK = 512
@@ -59,7 +87,7 @@ class Name(Struct, frozen=True):
 
 def two_word_type(text: str, start: int, end: int) -> str | None:
     """The type of a name whose last word is the `key` at `text[start:end]`: `API key`, `secret key`, `?key=`."""
-    if text[start - 1 : start] in ("?", "&"):
+    if text[start - 1 : start] in _QUERY and text[end : end + 1] == "=":
         return names.API_KEY
     before = _FIRST_WORD.search(text, max(0, start - 17), start)
     return names.secret_type(f"{before[1]}_key") if before else None
@@ -67,19 +95,26 @@ def two_word_type(text: str, start: int, end: int) -> str | None:
 
 def assigned(text: str, name: Name) -> Span | None:
     """The secret that the name at that place is given, or None."""
+    if _MARKED.match(text, name.end):
+        return None
     link = _LINK.match(text, name.end)
     if not link:
-        return None
+        return _variable(text, name)
     at = link.end()
     before = text[name.start - 1 : name.start]
-    if link["tag"] is not None and before != "<":
+    if link["tag"] is not None and not _TAG_BEFORE.search(text, max(0, name.start - 72), name.start):
         return None
-    if link["flag"] is not None and not (name.text.startswith("-") and not link["close"]):
+    if link["flag"] is not None and link["close"]:
+        return _variable(text, name)
+    if link["flag"] is not None and not _takes_next(text, name, at):
         return None
     if link["pair"] is not None and not link["close"]:
         return None
-    if link["op"] == ":" and (default := _DEFAULT.match(text, at)):
-        at = default.end()
+    if link["op"] == ":":
+        if block := blocks.yaml_block(text, name.start, at):
+            return _block(text, name, *block)
+        if default := _DEFAULT.match(text, at):
+            at = default.end()
     opened = _OPEN.match(text, at)
     if opened and not link["close"] and before and opened["quote"][-1] == before:
         return None  # the quote that ends the string in which the name stands
@@ -89,17 +124,54 @@ def assigned(text: str, name: Name) -> Span | None:
         type=name.type,
         name=name.text.strip("-"),
         quoted=bool(opened) or link["tag"] is not None,
+        header=link["op"] == ":" and not link["close"] and name.text[:2] in ("X-", "x-"),
         compared=_is_compared(name, link),
         bare=_is_bare(text, name, link, end),
-        alone=bool(_ENDS_LINE.match(text, end) and _line_start(text, name)),
+        alone=bool(_ENDS_LINE.match(text, end) and (_line_start(text, name) or _is_dotted(text, name))),
     )
-    if link["tag"] is not None and text[end : end + 1] != "<":
+    if link["tag"] is not None and not _TAG_END.match(text, end):
         return None
     if not is_secret(text[value.start : end], setting):
         return None
     if end >= at + _LOOK:
         end = value.end(len(text))
     return Span(value.start, end, BY_NAME, name.type)
+
+
+def _takes_next(text: str, name: Name, at: int) -> bool:
+    """Whether the next word, at `at`, is the value of the name: after an option, and in a few kinds of line."""
+    if name.text.startswith("-"):
+        return True
+    before = max(0, name.start - 200)
+    if _SET_BEFORE.search(text, max(0, name.start - 40), name.start):
+        return True
+    if text[at : at + 1] in ("'", '"') and name.text.lower() == "password":
+        return bool(_SQL_BEFORE.search(text, max(0, name.start - 40), name.start))
+    if name.text == "requirepass":
+        return text[name.start - 1 : name.start] in ("", "\n")
+    login = _LOGIN_BEFORE.search(text, before, name.start) if name.text == "password" else None
+    if not login:
+        return False
+    # In prose too there are machines, logins and passwords.
+    return "\n" in login["gap"] or "." in (login["host"] or "") or bool(_WITH_MARKS.match(text, at))
+
+
+def _block(text: str, name: Name, start: int, end: int) -> Span | None:
+    setting = Setting(type=name.type, name=name.text, quoted=True)
+    if not is_secret(text[start:end].strip(), setting):
+        return None
+    return Span(start, blocks.block_end(text, start), BY_NAME, name.type)
+
+
+def _variable(text: str, name: Name) -> Span | None:
+    if text[name.start - 10 : name.start] != 'variable "':
+        return None
+    at = blocks.variable_default(text, name.end)
+    if at is None:
+        return None
+    end = _end(_QUOTED['"'], text, at, at + _LOOK)
+    setting = Setting(type=name.type, name=name.text, quoted=True)
+    return Span(at, end, BY_NAME, name.type) if is_secret(text[at:end], setting) else None
 
 
 class _Value:
@@ -148,9 +220,23 @@ def _is_compared(name: Name, link: re.Match[str]) -> bool:
 def _unquoted(text: str, name: Name, link: re.Match[str]) -> re.Pattern[str]:
     if link["op"] in ("%3D", "%3d"):
         return _ENCODED
-    if text[name.start - 1 : name.start] in ("?", "&"):
+    if _in_query(text, name):
         return _IN_QUERY
-    return _AFTER_COLON if link["op"] == ":" else _AFTER_EQUALS
+    if link["op"] == "=" and _is_part(text, name):
+        return _PART
+    return _AFTER_COLON if link["op"] in _COLONS else _AFTER_EQUALS
+
+
+def _in_query(text: str, name: Name) -> bool:
+    before = text[name.start - 1 : name.start]
+    return before in _QUERY or (before == ";" and text.endswith("&amp;", 0, name.start)) if before else False
+
+
+def _is_part(text: str, name: Name) -> bool:
+    """Whether the name stands in a connection string behind the user: `User Id=sa;Password=…;`."""
+    if name.type != names.PASSWORD or text[name.start - 1 : name.start] not in (";", " "):
+        return False
+    return bool(_PART_BEFORE.search(text, max(0, name.start - 90), name.start))
 
 
 def _line_start(text: str, name: Name) -> re.Match[str] | None:
@@ -158,16 +244,32 @@ def _line_start(text: str, name: Name) -> re.Match[str] | None:
 
 
 def _is_bare(text: str, name: Name, link: re.Match[str], end: int) -> bool:
-    if link["op"] in ("%3D", "%3d"):
+    if link["op"] in ("%3D", "%3d") or (link["flag"] is not None and not name.text.startswith("-")):
         return True
     if link["op"] != "=" or link.end() != name.end + 1 or link["close"]:
         return False
-    if text[name.start - 1 : name.start] in ("?", "&"):
+    if _in_query(text, name) or _is_part(text, name):
         return True
-    line = _line_start(text, name)
-    if not name.text.isupper() and not (line and not line["indent"]):
-        return False
+    if text[end : end + 1] == "&" and text[name.start - 1 : name.start] in ("'", '"'):  # a form
+        return True
+    if not name.text.isupper():
+        line = _line_start(text, name)
+        if not (line and not line["indent"]) and not _is_argument(text, name, end):
+            return False
     return text[end : end + 1] not in (",", ")", "]", "}")
+
+
+def _is_argument(text: str, name: Name, end: int) -> bool:
+    if _ARGUMENT_BEFORE.search(text, max(0, name.start - 64), name.start):
+        return True
+    return end - name.end > 6 and bool(_ENDS_LINE.match(text, end)) and _is_dotted(text, name)
+
+
+def _is_dotted(text: str, name: Name) -> bool:
+    """Whether the name is the last part of a property, `spring.datasource.password`."""
+    if text[name.start - 1 : name.start] != ".":
+        return False
+    return bool(_DOTTED_BEFORE.search(text, max(0, name.start - 80), name.start))
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int, limit: int) -> int:

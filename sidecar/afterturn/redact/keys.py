@@ -10,10 +10,10 @@ from functools import cache
 
 from msgspec import Struct
 
+from afterturn.redact.clean import RUN as RUN
 from afterturn.redact.span import BY_FORM, BY_PLACE, Span
 from afterturn.redact.values import is_stand_in
 
-RUN = 20
 # The head of a form stands in its run, or at most so many chars before it.
 LEFT = 40
 
@@ -146,6 +146,13 @@ _FORMS = (
         r"(?:(?<![0-9])|(?<=%20))[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}+",
         glued=True,
         back=(10, 9, 8),
+    ),
+    Form(  # the first bytes of an OpenSSH key, and BEGIN lines of private keys, in base64
+        "private-key",
+        "b3BlbnNzaC1rZXktdjE LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRV LS0tLS1CRUdJTiBQUklWQVRFIEtFW "
+        "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFW LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ",
+        r"(?:b3Bl|LS0t)[A-Za-z0-9+/=]{40,}+",
+        glued=True,
     ),
     Form("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_-]{20,}+"),
     Form(

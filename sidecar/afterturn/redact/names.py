@@ -28,6 +28,10 @@ _TERMS = {
     "passwd": PASSWORD,
     "passphrase": PASSWORD,
     "passcode": PASSWORD,
+    "passwort": PASSWORD,
+    "requirepass": PASSWORD,
+    "storepass": PASSWORD,
+    "keypass": PASSWORD,
     "pwd": PASSWORD,
     "token": TOKEN,
     "secret": SECRET,
@@ -101,8 +105,8 @@ def _parted(parts: list[str]) -> list[str]:
     """`accesstoken` as two words, `apikey` too."""
     result: list[str] = []
     for word in parts:
-        ending = next((end for end in _ENDINGS if word.endswith(end) and word != end), None)
-        if ending:
+        if word.endswith(_ENDINGS) and word not in _ENDINGS:
+            ending = next(end for end in _ENDINGS if word.endswith(end))
             result += (word[: -len(ending)], ending)
         elif word.removesuffix("s") in _JOINED_KEYS:
             result += (word.removesuffix("s")[:-3], "key")

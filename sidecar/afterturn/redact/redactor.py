@@ -5,6 +5,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from afterturn.redact.clean import SHORT, is_clean
+
 # Chars scanned in one go: `re` holds the interpreter lock for as long as one call takes.
 PIECE = 65_536
 CUSTOM = "custom"
@@ -49,11 +51,14 @@ class Redactor:
 
     def redact(self, text: str) -> tuple[str, dict[str, int]]:
         """The text without its secrets, and how many of each type there were. A clean text comes back as it is."""
+        if len(text) <= SHORT and not self._extra and is_clean(text):
+            return text, {}
         counts: dict[str, int] = {}
+        known: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         for _ in range(_PASSES):
             pieces: list[str] = []
             found = False
-            for piece, types in self._scanned(text):
+            for piece, types in self._scanned(text, *known):
                 pieces.append(piece)
                 for type, count in types.items():
                     found = True
@@ -63,11 +68,11 @@ class Redactor:
             text = "".join(pieces)
         return text, counts
 
-    def _scanned(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
+    def _scanned(self, text: str, names: dict[str, Any], seen: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
         from afterturn.redact.scan import BACK, Piece, Progress, spans
         from afterturn.redact.span import merged
 
-        progress = Progress({}, [0, 0])
+        progress = Progress(names, [0, 0], seen, {})
         pending: list[Any] = []
         given = start = 0
         while start < len(text):

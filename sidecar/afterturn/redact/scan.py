@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from afterturn.redact import headers, names, pem, urls
+from afterturn.redact import commands, headers, manifests, names, pem, urls, wide
 from afterturn.redact.assignments import Name, assigned, two_word_type
+from afterturn.redact.clean import CLASSES
 from afterturn.redact.keys import LEFT, RUN, escaped_key, keys
 from afterturn.redact.span import Span
 
@@ -26,22 +27,33 @@ _NAMES = (
     re.compile(rb"p(?:ass|wd)"),
     re.compile(rb"z(?<=uthoriz)ation"),
 )
-_COMMAND = re.compile(rb"curl")
 _URL = re.compile(rb"://")
 _DSN = re.compile(rb"@(?:tcp|unix)\(")
-_COMMAND_LINE = re.compile(r"[^\n\\]*+(?:\\(?s:.)[^\n\\]*+)*+")
-_COMMAND_CHARS = 2048
+_ORACLE = re.compile(rb":thin:")
+_SIGNATURE = re.compile(rb"g=(?<=sig=)")
+_IDENTIFIED = re.compile(rb"fied (?<=identified )")
+_COMMANDS = {command.word: re.compile(command.word.encode()) for command in commands.COMMANDS}
+# Chars around a name that what it says depends on, as long as what was found ends within them.
+_SEEN_BEFORE = 256
+_SEEN_BEHIND = 1280
+_SEEN_MOST = 512
+# After so many places that look like none before, none is kept for the next hundreds.
+_PATIENCE = 64
+_NO_PATIENCE = -512
+_LOOK_FAR = ("Secret", "PuTTY-User-Key-File-2", "PuTTY-User-Key-File-3")
 
 _IN_WORD = b"w"
 _NO_WORD = b" "
-_CLASSES = bytes(
-    _IN_WORD[0] if (chr(code).isalnum() and code < 128) or code in b"_-" else _NO_WORD[0] for code in range(256)
-)
 # What may stand behind a name that is given a value.
-_AFTER_NAME = frozenset(b"\"'`\\=:>%! \t\r\n")
+_AFTER_NAME = frozenset(b"\"'`\\=:>%! \t\r\n?")
 # The same after a blank, where the name is no option of a command.
 _AFTER_BLANK = frozenset(b"\"'`\\=:>%!, \t\r\nv-")
-_BLANK, _DASH = b" -"
+_BLANK, _DASH, _TAG = b" -<"
+# What stands before a name whose value follows after a blank, and names that are such by themselves.
+_SETS = (b"env ", b"setx ", b"setenv ", b"set -x ", b"set -gx ", b"set -ux ", b"configure set ", b"secret set ")
+_LOGIN = b"login"
+_PASSWORD = b"password"
+_REQUIRE_PASS = b"requirepass"
 _ESCAPES = "nrtbfv"
 _ESCAPE_MARKS = ("\\", "%", "[", ";")
 # A run of words of up to 13 letters, as the names of code are: `snake_case`, `UPPER_CASE`, `CamelCase`.
@@ -56,14 +68,24 @@ _RUN = _IN_WORD * RUN
 class Progress(Struct):
     """What a scan of one text carries from piece to piece.
 
-    types: what the names seen so far mean. keys, named, commands: up to where keys (by either kind of head), names and
-    commands are dealt with, in chars.
+    types: what the names seen so far mean. seen: what was found at a name, by all that it depends on; texts that
+    repeat themselves are looked at once. keys, named, commands: up to where keys (by either kind of head), names and
+    each command are dealt with, in chars. patience: falls with every place that looks like none before it.
     """
 
     types: dict[str, str | None]
     keys: list[int]
+    seen: dict[str, "Found"]
+    commands: dict[str, int]
     named: int = 0
-    commands: int = 0
+    patience: int = _PATIENCE
+
+
+class Found(Struct):
+    """What stands at a name: the secrets, and up to where the text is dealt with; in chars from the name's start."""
+
+    spans: list[tuple[int, int, int, str]]
+    done: int
 
 
 class Piece(Struct):
@@ -85,15 +107,16 @@ class Piece(Struct):
     def of(cls, text: str, start: int, stop: int, progress: Progress) -> "Piece":
         base = max(0, start - MARGIN)
         shadow = text[base : stop + MARGIN].encode("ascii", "replace")
-        return cls(text, start, stop, progress, base, shadow.lower(), shadow.translate(_CLASSES))
+        return cls(text, start, stop, progress, base, shadow.lower(), shadow.translate(CLASSES))
 
-    def places(self, pattern: re.Pattern[bytes]) -> Iterator[int]:
+    def places(self, pattern: re.Pattern[bytes]) -> list[int]:
         """Where in the piece the pattern matches, in chars of the text."""
-        for found in pattern.finditer(self.low, max(0, self.start - self.base)):
-            at = found.start() + self.base
-            if at >= self.stop:
-                return
-            yield at
+        base = self.base
+        first, last = max(0, self.start - base), self.stop - base
+        if not pattern.search(self.low, first, last + MARGIN):
+            return []
+        # A match may end behind the piece, where it begins in it.
+        return [at + base for found in pattern.finditer(self.low, first, last + MARGIN) if (at := found.start()) < last]
 
 
 def spans(piece: Piece, floor: int) -> Iterator[Span]:
@@ -113,7 +136,28 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
         for at in piece.places(_DSN):
             if span := urls.dsn_password(piece.text, at, floor):
                 yield span
+        for at in piece.places(_ORACLE):
+            if span := urls.oracle_password(piece.text, at):
+                yield span
+    for at in piece.places(_SIGNATURE):
+        if span := urls.signature(piece.text, at - 3):
+            yield span
+    for at in piece.places(_IDENTIFIED):
+        if span := urls.sql_password(piece.text, at - 6):
+            yield span
     yield from _commands(piece)
+    if not piece.text[piece.start : piece.stop + wide.LONGEST].isascii():
+        yield from wide.wide_names(piece.text, piece.start, piece.stop)
+
+
+def _commands(piece: Piece) -> Iterator[Span]:
+    done = piece.progress.commands
+    with_options = commands.OPTION.search(piece.text, piece.start, piece.stop + commands.CHARS)
+    for command in commands.COMMANDS if with_options else commands.COMMANDS[:1]:
+        if places := piece.places(_COMMANDS[command.word]):
+            found = commands.Places(piece.text, command, places, done.get(command.word, 0))
+            yield from found.secrets()
+            done[command.word] = found.done
 
 
 def _keys(piece: Piece) -> Iterator[Span]:
@@ -144,9 +188,10 @@ def _runs(piece: Piece) -> Iterator[tuple[int, int]]:
 
 
 def _named(piece: Piece, floor: int) -> Iterator[Span]:
-    text, base, classes = piece.text, piece.base, piece.classes
+    text, base, classes, low = piece.text, piece.base, piece.classes, piece.low
     progress = piece.progress
-    for place in sorted(place for pattern in _NAMES for place in piece.places(pattern)):
+    seen = progress.seen
+    for place in sorted([place for pattern in _NAMES for place in piece.places(pattern)]):
         if place < progress.named:
             continue
         if text[place : place + 3] == "KEY" and (key := pem.block(text, place, floor)):
@@ -159,11 +204,39 @@ def _named(piece: Piece, floor: int) -> Iterator[Span]:
         if last < 0:
             last = len(classes)
         progress.named = last + base
-        if last - at > MARGIN or not _may_be_given(piece.low, first, last):
+        if last - at > MARGIN or not _may_be_given(low, first, last):
             continue
-        for span in _given(piece, first + base, last + base):
-            progress.named = max(progress.named, span.end)
-            yield span
+        start, end = first + base, last + base
+        if progress.patience <= 0 or start < _SEEN_BEFORE:
+            progress.patience = _PATIENCE if progress.patience <= _NO_PATIENCE else progress.patience - 1
+            for span in _given(piece, start, end, floor):
+                progress.named = max(progress.named, span.end)
+                yield span
+            continue
+        found = seen.get(text[start - _SEEN_BEFORE : end + _SEEN_BEHIND])
+        if found is None:
+            progress.patience -= 1
+            yield from _looked_at(piece, start, end, floor)
+            continue
+        progress.patience = _PATIENCE
+        progress.named = found.done + start
+        for span in found.spans:
+            yield Span(span[0] + start, span[1] + start, span[2], span[3])
+
+
+def _looked_at(piece: Piece, start: int, end: int, floor: int) -> list[Span]:
+    """What stands at the name `text[start:end]`, kept for the places that look the same where all of it is in sight."""
+    text, progress = piece.text, piece.progress
+    spans = list(_given(piece, start, end, floor))
+    progress.named = done = max([progress.named, *(span.end for span in spans)])
+    in_sight = start >= _SEEN_BEFORE and done + 64 < end + _SEEN_BEHIND < len(text)
+    if in_sight and text[start:end] not in _LOOK_FAR:
+        if len(progress.seen) >= _SEEN_MOST:
+            progress.seen.clear()
+        progress.seen[text[start - _SEEN_BEFORE : end + _SEEN_BEHIND]] = Found(
+            [(span.start - start, span.end - start, span.rank, span.type) for span in spans], done - start
+        )
+    return spans
 
 
 def _may_be_given(low: bytes, first: int, last: int) -> bool:
@@ -172,10 +245,17 @@ def _may_be_given(low: bytes, first: int, last: int) -> bool:
         return False
     if low[last] != _BLANK:
         return low[last] in _AFTER_NAME
-    return low[first] == _DASH or low[last + 1 : last + 2] == b"" or low[last + 1] in _AFTER_BLANK
+    if low[first] == _DASH or low[first - 1] == _TAG:
+        return True
+    if low[last + 1 : last + 2] == b"" or low[last + 1] in _AFTER_BLANK:
+        return True
+    if low.endswith(_SETS, max(0, first - 14), first):
+        return True
+    name = low[first:last]
+    return name == _REQUIRE_PASS or (name == _PASSWORD and low.find(_LOGIN, max(0, first - MARGIN), first) >= 0)
 
 
-def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
+def _given(piece: Piece, start: int, end: int, floor: int) -> Iterator[Span]:
     text = piece.text
     if text[start - 1 : start] == "\\" and text[start] in _ESCAPES and end - start > 1:
         start += 1
@@ -193,6 +273,11 @@ def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
         piece.progress.named = max(piece.progress.named, done)
         yield from found
         return
+    elif name == "Secret" and manifests.is_kind(text, start):
+        yield from manifests.secret_values(text, start, floor)
+        return
+    elif name == "pass":
+        span = urls.openssl_password(text, start, end)
     elif kind:
         span = assigned(text, Name(start, end, name, kind))
     elif name == "sshpass":
@@ -203,18 +288,3 @@ def _given(piece: Piece, start: int, end: int) -> Iterator[Span]:
         return
     if span:
         yield span
-
-
-def _commands(piece: Piece) -> Iterator[Span]:
-    text = piece.text
-    for at in piece.places(_COMMAND):
-        if at < piece.progress.commands:
-            continue
-        line = _COMMAND_LINE.match(text, at, at + _COMMAND_CHARS)
-        done = piece.progress.commands = line.end() if line else at
-        yield from urls.curl_passwords(text, at, done)
-        end = at
-        while (cookies := urls.curl_cookies(text, end, done)) is not None:
-            found, end = headers.cookie_pairs(text, cookies)
-            yield from found
-        piece.progress.commands = max(done, end)

@@ -26,7 +26,18 @@ _OPTION = re.compile(
     r"(?P<password>[^\s\"'\\]{1,256})"
 )
 _COOKIE_OPTION = re.compile(r"(?<=\s)(?:-b|--cookie)[ =]{0,4}\\{0,3}(?=[\"'\w])[\"']?")
-_SSHPASS = re.compile(r"\s{1,8}-p\s{0,4}(?P<quote>[\"']?)(?P<password>[^\s\"'\\]{1,256})")
+_SSHPASS = re.compile(
+    r"\s{1,8}-p\s{0,4}(?:'(?=[^'\n]{1,256}')|\"(?=[^\"\n]{1,256}\")|)"
+    r"(?P<password>(?<=')[^'\n]+|(?<=\")[^\"\n]+|[^\s\"'\\]{1,256})"
+)
+_ORACLE = re.compile(r":(?i:thin):[^\s/@:\"']{1,64}/(?P<password>[^\s@\"'/]{1,128})@")
+_SIGNATURE = re.compile(r"[?&;](?i:sig)=(?P<password>(?=[A-Za-z+/=_-]{0,60}[\d%])[A-Za-z0-9%+/=_-]{8,4096}+)")
+_IDENTIFIED = re.compile(
+    r"identified(?: with [\w'\"]{1,40})? (?:by|as) (?P<quote>['\"])(?P<password>[^'\"\n\\]{1,256})(?P=quote)",
+    re.IGNORECASE,
+)
+_OPENSSL = re.compile(r"-pass(?:in|out)?[ \t]{1,4}[\"']?\Z")
+_OPENSSL_VALUE = re.compile(r":(?P<password>[^\s\"'\\]{1,256})")
 
 
 def url_password(text: str, colon: int) -> Span | None:
@@ -59,6 +70,28 @@ def curl_cookies(text: str, start: int, end: int) -> int | None:
 def sshpass_password(text: str, end: int) -> Span | None:
     """The password of `sshpass -p password`, the command's name ending at `end`."""
     return _span(_SSHPASS.match(text, end), names.PASSWORD)
+
+
+def oracle_password(text: str, at: int) -> Span | None:
+    """The password of `jdbc:oracle:thin:user/password@host`, whose `:thin:` is at `at`."""
+    return _span(_ORACLE.match(text, at))
+
+
+def signature(text: str, at: int) -> Span | None:
+    """The signature of a signed URL, whose `?sig=` or `&sig=` is at `at`."""
+    return _span(_SIGNATURE.match(text, at), "signature")
+
+
+def sql_password(text: str, at: int) -> Span | None:
+    """The password of `IDENTIFIED BY 'password'`, which begins at `at`."""
+    found = _IDENTIFIED.match(text, at)
+    return _span(found, names.PASSWORD) if found and found["password"].lower() != names.PASSWORD else None
+
+
+def openssl_password(text: str, start: int, end: int) -> Span | None:
+    """The password of `-passin pass:password`, whose second `pass` is at `start`."""
+    given = _OPENSSL.search(text, max(0, start - 16), start)
+    return _span(_OPENSSL_VALUE.match(text, end), names.PASSWORD) if given else None
 
 
 def _span(found: re.Match[str] | None, type: str = "url-password") -> Span | None:

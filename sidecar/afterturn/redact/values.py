@@ -19,7 +19,7 @@ _REFERENCE = re.compile(
     r"|os\.environ/\w+|<[^<>]*>?|\[[A-Za-z ]+\]?|\b(?:env|vault|op|file|ssm|arn|keyring|sops):/{0,2}[A-Za-z_].*"
 )
 # What begins so is code where no quotes are: a pointer, a tag, an operator.
-_OPERATOR = re.compile(r"[*&|?!@(][A-Za-z_ ]*[)]?|[{\[].*")
+_OPERATOR = re.compile(r"[*&|?!@(][A-Za-z_ ]*[)]?|[*&][A-Za-z_]{3,}\d?|[{\[].*")
 _MARKERS = re.compile(r"(?:\[REDACTED:[a-z0-9-]{1,40}\])+")
 _NO_VALUE = names.word_set(
     "null none nil undefined true false yes no on off void any unknown never str string bool boolean int integer "
@@ -46,6 +46,12 @@ _PATH = re.compile(
 # What every name that says secret has in it, so that other words cost no look at their parts.
 _SECRET_STEM = re.compile(r"pass|pwd|token|secret|key|credential|cookie|authorization", re.IGNORECASE)
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|urn:")
+# Kinds of tokens in lexers and highlighters: `IDENT`, `keyword.operator`.
+_TOKEN_KIND = re.compile(r"[A-Z]{2,12}(?:_[A-Z]{1,12}){0,3}\d?|[a-z]{2,16}(?:\.[a-z]{2,16})+\d?")
+_LETTER = re.compile(r"[^\W\d_]")
+_OTHER = re.compile(r"[\d!@#$%^&*+=/~?]")
+_UPPER = re.compile(r"[A-Z]")
+_LOWER = re.compile(r"[a-z]")
 _PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*")
 
 
@@ -54,7 +60,7 @@ class Setting(Struct, frozen=True):
 
     type: what its name says. name: the name itself. quoted: in quotes. compared: behind `==`, as a second item of a
     pair, or so: not clearly given to the name. bare: `NAME=value` as a shell, an environment file or a query has it.
-    alone: the value ends its line.
+    alone: the value ends its line. header: the name is one of a header, `X-Api-Key`.
     """
 
     type: str
@@ -63,6 +69,7 @@ class Setting(Struct, frozen=True):
     compared: bool = False
     bare: bool = False
     alone: bool = False
+    header: bool = False
 
 
 def is_stand_in(value: str) -> bool:
@@ -88,6 +95,8 @@ def is_secret(value: str, setting: Setting) -> bool:
         return setting.type == names.PASSWORD and not setting.compared and len(value) > 3
     if _URL.match(value) or (_PATH.fullmatch(value) and not _is_random(value.replace("/", ""), 24)):
         return False
+    if not setting.quoted and value[-1] in "12" and value[:-1].lower() == setting.name.lower():  # `password=password1`
+        return False
     plain = bool(_PLAIN.fullmatch(value))
     if plain and set(names.words(value)) <= set(names.words(setting.name)):
         return False
@@ -102,6 +111,8 @@ def _quoted_secret(value: str, plain: bool, setting: Setting) -> bool:
         return setting.type == names.PASSWORD and not _is_sentence(value)
     if setting.type == names.PASSWORD:
         return not (plain and _names_secret(value))
+    if setting.type == names.TOKEN and _TOKEN_KIND.fullmatch(value) and not _names_secret(value):
+        return False
     if not plain:
         return len(value) >= 4 and any(char.isalnum() for char in value)
     if setting.type == names.TOKEN:
@@ -110,6 +121,8 @@ def _quoted_secret(value: str, plain: bool, setting: Setting) -> bool:
 
 
 def _unquoted_secret(value: str, plain: bool, setting: Setting) -> bool:
+    if setting.header:
+        return len(value) >= 8 and not _names_secret(value) and not _OPERATOR.fullmatch(value)
     if (
         _OPERATOR.fullmatch(value)
         or _CALL.fullmatch(value)
@@ -138,16 +151,15 @@ def _is_random(value: str, least: int) -> bool:
     """Digits or marks among letters, or letters in no order of case: no word and no plain number."""
     if len(value) < least:
         return False
-    letters = any(char.isalpha() for char in value)
-    others = any(char.isdigit() or char in "!@#$%^&*+=/~?" for char in value)
-    return (letters and others) or _is_shuffled(value)
+    return bool(_LETTER.search(value) and _OTHER.search(value)) or _is_shuffled(value)
 
 
 def _is_shuffled(value: str) -> bool:
     """Letters whose case changes too often for words: `wJalrXUtnFEMI`."""
-    upper = sum(char.isupper() for char in value)
-    lower = sum(char.islower() for char in value)
-    return len(value) >= 12 and min(upper, lower) * 4 >= len(value) and len(names.words(value)) * 3 >= len(value)
+    if len(value) < 12:
+        return False
+    upper, lower = len(_UPPER.findall(value)), len(_LOWER.findall(value))
+    return min(upper, lower) * 4 >= len(value) and len(names.words(value)) * 3 >= len(value)
 
 
 def _has_random_part(chain: str) -> bool:

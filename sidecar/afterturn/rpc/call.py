@@ -1,6 +1,7 @@
 """What a handler is given beside its params: one request or notification while it is being worked on."""
 
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -60,6 +61,9 @@ class Call(Struct, eq=False):
             for effect in effects:
                 self.out.defer(effect)
 
+
+current_call: ContextVar[Call | None] = ContextVar("current_call", default=None)
+"""The call that a task works for; None for one that no message asked for. For what has to follow its answer."""
 
 Handler = Callable[[Any, Call], "Any | Coroutine[Any, Any, Any]"]
 """Takes the method's params; returns the result, or a coroutine that is then run as a task of its own."""

@@ -1,8 +1,9 @@
 """One client: every request it sends is answered exactly once, whatever happens (architecture.md, 'Invariants').
 
 Handlers that return a value run inline; those that return a coroutine become a task with a cancel scope and a
-deadline. The task group, and with it anyio, comes into being with the first of them, so that a client which only
-says hello does not pay for it.
+deadline. anyio is loaded with the first of them, so that a client which only says hello does not pay for it. The tasks
+hang off the connection, not off a task group: one can then begin without a turn of the loop in between, which
+takes a third off the time of a small read.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import UNSET, Raw, Struct
 
-from afterturn.rpc.call import Call, Outbound
+from afterturn.rpc.call import Call, Outbound, current_call
 from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, error_of, is_bug, where
 from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
 from afterturn.rpc.order import SessionOrder
@@ -101,8 +102,7 @@ class Connection:
         self._dropping = False
         self._order = SessionOrder()
         self._lines = self._order.lines
-        self._waiting: list[tuple[Call, float | None, Coroutine[Any, Any, Any]]] = []
-        self._has_work = asyncio.Event()
+        self._running: dict[asyncio.Task[None], Call] = {}
         self._idle = asyncio.Event()
         self._idle.set()
         self._asked: dict[str, asyncio.Future[Envelope]] = {}
@@ -206,6 +206,9 @@ class Connection:
             except Exception:
                 decoded = route.decode(params)
             if route.ordered and decoded.session_id in self._lines:
+                if route.at_once:
+                    self._finish(call, None)
+                    call = Call(self._out, None, call.method)
                 self._start(route, call, self._in_turn(route, decoded, call), decoded)
                 return
             result = route.handle(decoded, call)
@@ -234,26 +237,26 @@ class Connection:
             self._idle.clear()
         else:
             self._notifications.add(call)
-        self._waiting.append((call, route.deadline_seconds, work))
-        self._has_work.set()
+        self._begin(call, route.deadline_seconds, work)
 
-    async def run_tasks(self) -> None:
-        """Hold the task group of this connection's requests until the task that runs this is cancelled."""
-        await self._has_work.wait()
-        from anyio import create_task_group
+    def _begin(self, call: Call, deadline_seconds: float | None, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(self._work(call, deadline_seconds, work))
+        self._running[task] = call
+        task.add_done_callback(self._running.pop)
 
-        async with create_task_group() as tasks:
-            while True:
-                self._has_work.clear()
-                for call, deadline_seconds, work in self._waiting:
-                    tasks.start_soon(self._work, call, deadline_seconds, work)
-                self._waiting.clear()
-                await self._has_work.wait()
+    async def cancel_tasks(self, seconds: float) -> None:
+        """End what still runs: each task is cancelled by its scope, so that what it shields gets up to `seconds`."""
+        for task, call in list(self._running.items()):
+            if call.scope is not None:
+                call.scope.cancel()
+            else:
+                task.cancel()
+        if self._running:
+            await asyncio.wait(list(self._running), timeout=seconds)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run background work that no request waits for. What it raises is logged, and ends nothing else."""
-        self._waiting.append((Call(self._out, None, "background work"), None, work))
-        self._has_work.set()
+        self._begin(Call(self._out, None, "background work"), None, work)
 
     async def _work(self, call: Call, deadline_seconds: float | None, work: Coroutine[Any, Any, Any]) -> None:
         if call.answered and call.id is not None:
@@ -262,6 +265,8 @@ class Connection:
             return
         from anyio import CancelScope
 
+        if call.id is not None:
+            current_call.set(call)  # in this task's own context
         timer = None
         if deadline_seconds is not None:
             # The answer does not wait for the work to give in: a thread or a shield may never do so.

@@ -14,11 +14,22 @@ class Route:
 
     `load` returns the params type and the handler; it runs on the first call. `deadline_seconds` None means that
     the method bounds itself. A `request_only` method is ignored when it comes as a notification. `ordered` methods
-    have a `session_id` and take effect in its order of arrival. `decode_usual` is `decode` without what it forgives:
+    have a `session_id` and take effect in its order of arrival; those that are `at_once` too have an answer that says
+    nothing, and so comes before their turn. `decode_usual` is `decode` without what it forgives:
     where it raises anything, `decode` has the last word.
     """
 
-    __slots__ = ("_load", "deadline_seconds", "decode", "decode_usual", "handle", "name", "ordered", "request_only")
+    __slots__ = (
+        "_load",
+        "at_once",
+        "deadline_seconds",
+        "decode",
+        "decode_usual",
+        "handle",
+        "name",
+        "ordered",
+        "request_only",
+    )
 
     def __init__(
         self,
@@ -26,11 +37,13 @@ class Route:
         load: Callable[[], tuple[type, Handler]],
         *,
         ordered: bool = False,
+        at_once: bool = False,
         request_only: bool = False,
         deadline_seconds: float | None = DEFAULT_DEADLINE_SECONDS,
     ) -> None:
         self.name = name
         self.ordered = ordered
+        self.at_once = at_once
         self.request_only = request_only
         self.deadline_seconds = deadline_seconds
         self._load = load

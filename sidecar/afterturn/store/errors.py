@@ -1,6 +1,6 @@
 """The one error that a store raises when it cannot do its work (protocol.md, 'Errors')."""
 
-from afterturn.condense.ports import StoreError
+from afterturn.store_error import StoreError
 
 
 class StoreUnavailable(StoreError):

@@ -46,7 +46,8 @@ def user_data_folder() -> Path:
     try:
         return platformdirs.user_data_path("afterturn", appauthor=False)
     except RuntimeError:  # no HOME, and a user that the system does not know
-        raise StoreUnavailable("this user has no home folder: set AFTERTURN_HOME or store.path", retryable=False) from None
+        text = "this user has no home folder: set AFTERTURN_HOME or store.path"
+        raise StoreUnavailable(text, retryable=False) from None
 
 
 def _expanded(text: str, env: Mapping[str, str]) -> Path:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterturn.condense.extract import COUNT_PATTERN, ToolView, bullets
-from afterturn.condense.extract.names import identifiers
+from afterturn.condense.extract.names import tokens
 from afterturn.condense.extract.registry import RULES
 from afterturn.condense.extract.render import most_chars
 from afterturn.condense.extract.safe import is_instruction
-from afterturn.condense.grounding import Source, is_grounded
+from afterturn.grounding import Source, is_grounded
 from afterturn.text import clean
 
 _TOOLS = st.sampled_from(sorted({name for rule in RULES for name in rule.names} | {"str_replace_editor", "odd", ""}))
@@ -147,7 +147,7 @@ def test_names_that_come_up_again_come_first() -> None:
     view = ToolView("read", {"path": "big.py"}, text)
     assert "other_217" not in "\n".join(bullets(view))
     said = "\n".join(bullets(view, later=['{"pattern": "other_217"}']))
-    assert "other_217" in identifiers(said)
+    assert "other_217" in tokens(said)
 
 
 _MANY = 1_000_000

@@ -6,7 +6,8 @@ import pytest
 
 from afterturn.condense.extract.call import read_call
 from afterturn.condense.extract.command import main_pipelines
-from afterturn.condense.extract.names import identifiers, looks_random, paths_in, rank_names
+from afterturn.condense.extract.hot import Lines
+from afterturn.condense.extract.names import by_score, count_tokens, looks_random, naming, paths_in, tokens
 from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.places import is_vendored, places_in, spans
 from afterturn.condense.extract.registry import kind_of
@@ -178,7 +179,8 @@ def test_random_words(word: str, random: bool) -> None:
 
 def test_names_by_rank() -> None:
     text = "def load_ledger(path): return parse(path)\nload_ledger(other)\nwordily amount\nsum = total_of(total_of(x))"
-    ranked = rank_names(text, defined={"load_ledger"}, wanted={"amount"}, known={"parse"})
+    scored = by_score(count_tokens(text), defined={"load_ledger"}, wanted={"amount"})
+    ranked = list(naming(scored, {"parse"}))
     assert ranked[:3] == ["amount", "load_ledger", "total_of"]
     assert not {"parse", "return", "other"} & set(ranked[:3])
     assert ranked[-1] == "wordily"
@@ -196,15 +198,7 @@ def test_names_by_rank() -> None:
     ],
 )
 def test_paths(line: str, paths: list[str]) -> None:
-    assert list(paths_in([line])) == paths
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("a1 load_x $ref9 \u4e2d\u6587name", ["load_x", "$ref9", "name"]), ("abc", []), ("x.load.y", ["load"])],
-)
-def test_identifiers(text: str, found: list[str]) -> None:
-    assert identifiers(text) == found
+    assert list(paths_in(line)) == paths
 
 
 @pytest.mark.parametrize(
@@ -241,3 +235,38 @@ def test_what_is_plainly_an_error(line: str, plainly: bool) -> None:
 )
 def test_what_is_a_total(line: str, total: bool) -> None:
     assert is_total(line) is total
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a1 load_x $ref9 \u4e2d\u6587name", ["a1", "load_x", "$ref9", "name"]),
+        ("x.load(7)", ["x", "load", "7"]),
+        ("\ud83d half", ["half"]),
+        ("", []),
+    ],
+)
+def test_tokens(text: str, found: list[str]) -> None:
+    assert tokens(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("an Error here\nnothing\nFAILED", [0, 2]),
+        ("error\n" * 3, [0, 1, 2]),
+        ("no\n" * 5 + "\u0130 error", [5]),
+        ("", []),
+    ],
+)
+def test_lines_with_a_word(text: str, held: list[int]) -> None:
+    assert Lines(text).holding(("error", "fail")) == held
+
+
+def test_of_very_many_lines_both_ends_are_looked_at() -> None:
+    held = Lines("error\nfine\n" * 5000).holding(("error",))
+    assert held == [*range(0, 600, 2), *range(10_000 - 600, 10_000, 2)]
+
+
+def test_a_line_start_is_looked_for_at_line_starts_only() -> None:
+    assert Lines("ok 1\nnot ok\n ok\nok").holding(("\nok",)) == [0, 3]

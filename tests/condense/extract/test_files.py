@@ -319,3 +319,26 @@ def test_git(command: str) -> None:
 )
 def test_package_managers(command: str, text: str, expected: list[str]) -> None:
     check(say("bash", {"command": command}, text), *expected)
+
+
+def test_hits_in_many_files_name_every_file() -> None:
+    folder = "/tmp/sb7e0NjT/cpp/src/arrow/"
+    names = [f"part_{number}/builder_{number}.cc" for number in range(12)]
+    text = "\n".join(
+        f"{folder}{name}:\n"
+        + "".join(f"  Line {line}: union_(fields, type_codes, mode);\n" for line in range(100, 120, 3))
+        for name in names
+    )
+    check(say("grep", {"pattern": "union_", "path": folder}, text), folder + names[0], *names[1:], "100, 103")
+
+
+def test_a_count_beside_hits_does_not_hide_them() -> None:
+    hits = "".join(f"{line}:\tprivate handle{line}(): void {{\n" for line in range(100, 160, 2))
+    text = "    2376 src/renderer.ts\n" + hits
+    said = say("bash", {"command": "wc -l src/renderer.ts && grep -n handle src/renderer.ts"}, text)
+    check(said, "lines 100, 102, 104")
+
+
+def test_many_hits_of_one_file() -> None:
+    text = "".join(f"src/a.py:{line}:    value = load({line})\n" for line in range(1, 400, 2))
+    check(say("grep", {"pattern": "load"}, text), "src/a.py:1, 3, 5")

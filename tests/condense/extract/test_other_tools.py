@@ -176,3 +176,14 @@ def test_what_later_calls_use_comes_first() -> None:
     text = "\n".join(f"def handler_number_{n}(event): return dispatch(event, {n})" for n in range(400))
     assert "handler_number_377" not in say("read", {"path": "big.py"}, text)
     check(say("read", {"path": "big.py"}, text, later=["edit handler_number_377 please"]), "handler_number_377")
+
+
+def test_a_tool_that_could_not_do_it_says_so() -> None:
+    text = (
+        "I will download the file from the provided URL using `curl` and save it under that name, as you asked me to.\n"
+        "I apologize, but I do not have the capability to directly download files from URLs and to save them.\n"
+        + "x "
+        * 90
+    )
+    said = say("web_fetch", {"prompt": "Download https://example.com/a and save it"}, text)
+    check(said, "I do not have the capability to directly download files")

@@ -262,3 +262,47 @@ def test_what_is_no_error(line: str) -> None:
 )
 def test_errors_in_other_scripts(text: str) -> None:
     check(say("bash", {"command": "run"}, text), text.split("\n", 1)[0])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "# The other 5 SEARCH/REPLACE blocks were applied successfully.",
+            "other 5 SEARCH/REPLACE blocks were applied",
+        ),
+        ("exit status 1\u2503  biome-format-check \u276f", "exit status 1"),
+        ("==> WARNING: A newer version of conda exists. <==", "A newer version of conda exists"),
+        ("The following paths are ignored by one of your .gitignore files:", "The following paths are ignored by one"),
+    ],
+)
+def test_what_is_told_from_the_middle(line: str, told: str) -> None:
+    around = "".join(f"step {number} of the work went on here\n" for number in range(60))
+    check(say("Bash", {"command": "make"}, around + line + "\n" + around), told)
+
+
+def test_a_message_told_often_is_told_in_its_own_words() -> None:
+    once = "src/a.ts(1,2): error TS2339: Property 'first' does not exist on type 'One'.\n"
+    often = "".join(
+        f"src/b.ts({line},9): error TS2339: Property 'invalidate' does not exist on type 'TUI'.\n" for line in range(5)
+    )
+    said = say("Bash", {"command": "tsc"}, once + often)
+    check(said, "Property 'first' does not exist on type 'One'", "Property 'invalidate' does not exist on type 'TUI'")
+
+
+def test_what_is_told_again_and_again_comes_before_what_is_told_once() -> None:
+    lines = [
+        f"src/a.ts({at},1): error TS100{at}: Something number {at} went very wrong in this file.\n" for at in range(9)
+    ]
+    many = [f"src/z.ts({at},1): error TS2554: Expected 4-5 arguments, but got 3.\n" for at in range(9)]
+    check(say("Bash", {"command": "tsc"}, "".join([*lines, *many])), "Expected 4-5 arguments, but got 3")
+
+
+def test_a_long_error_is_cut_rather_than_left_out() -> None:
+    short = "npm error Lifecycle script `check` failed with error:\n"
+    long = (
+        "src/a.ts(5,3): error TS2345: Argument of type 'Handler' is not assignable "
+        + "to a parameter of that sort " * 6
+    )
+    noise = "".join(f"> step {number} of the check\n" for number in range(120))
+    check(say("Bash", {"command": "npm run check"}, noise + long + "\n" + short), "Argument of type 'Handler'")

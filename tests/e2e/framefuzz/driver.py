@@ -16,6 +16,9 @@ from tests.e2e.server import Server, frame
 MAX_BYTES = 100_000
 BURST = 40
 MAX_RSS = 400 * 1024 * 1024
+SENTINEL = "test/sentinel"
+"""A method that nobody knows is answered at once, in the order of arrival."""
+
 SENTINELS = 24
 _ID = re.compile(rb'"id": ?("(?:[^"\\]|\\.)*"|-?\d+)')
 
@@ -86,7 +89,7 @@ def _damaged(server: Server, burst: list[Shot], rng: random.Random) -> None:
     # A lying length may have announced up to the limit: spaces fill that, and every sentinel is a new try.
     server.send_bytes(b" " * MAX_BYTES)
     for number in range(SENTINELS):
-        server.send({"jsonrpc": "2.0", "id": f"again-{number}", "method": "afterturn/status"})
+        server.send({"jsonrpc": "2.0", "id": f"again-{number}", "method": SENTINEL})
     server.answer(f"again-{SENTINELS - 1}")
     _sentinel(server)
     server.inbox.clear()
@@ -107,7 +110,7 @@ def _send(server: Server, data: bytes, rng: random.Random) -> None:
 
 
 def _sentinel(server: Server) -> None:
-    server.send_bytes(frame({"jsonrpc": "2.0", "id": "sentinel", "method": "afterturn/status"}))
+    server.send_bytes(frame({"jsonrpc": "2.0", "id": "sentinel", "method": SENTINEL}))
     server.answer("sentinel")
 
 

@@ -10,7 +10,7 @@ exceptions: the fixed words of the extractors, and counts, which always have the
 from collections.abc import Sequence
 
 from afterturn.condense.extract.call import read_call
-from afterturn.condense.extract.names import identifiers
+from afterturn.condense.extract.names import tokens
 from afterturn.condense.extract.registry import extractor_of
 from afterturn.condense.extract.render import render
 from afterturn.condense.extract.salient import salient
@@ -20,6 +20,8 @@ __all__ = ["COUNT_PATTERN", "ToolView", "bullets", "salient"]
 
 # Numbers that were counted rather than quoted, for whoever checks bullets against their source.
 COUNT_PATTERN = r"\(\d+ lines\)"
+
+_LATER_CHARS = 20_000
 
 
 def bullets(call: ToolView, *, later: Sequence[str] = ()) -> list[str]:
@@ -33,7 +35,4 @@ def bullets(call: ToolView, *, later: Sequence[str] = ()) -> list[str]:
 
 
 def _words(texts: Sequence[str]) -> frozenset[str]:
-    words: set[str] = set()
-    for text in texts:
-        words.update(identifiers(text[:20_000]))
-    return frozenset(words)
+    return frozenset(word for word in tokens("\n".join([text[:_LATER_CHARS] for text in texts])) if len(word) > 3)

@@ -5,7 +5,7 @@ from typing import Any, cast
 import msgspec
 
 from afterturn.condense.extract.output import Output, unwrap
-from afterturn.condense.extract.safe import plain
+from afterturn.condense.extract.safe import is_instruction, plain
 from afterturn.condense.extract.view import ToolView
 from afterturn.text import cut
 
@@ -69,8 +69,9 @@ class Call(msgspec.Struct, frozen=True):
 def read_call(view: ToolView) -> Call:
     """Parse a view. Any JSON value is accepted as arguments."""
     args, raw = _arguments(view.args)
+    tool = cut(plain(view.tool_name[:200]), 60)
     return Call(
-        tool=cut(plain(view.tool_name[:200]), 60) or "tool",
+        tool=tool if tool and not is_instruction(tool) else "tool",
         name=_bare_name(view.tool_name),
         args=args,
         raw=raw,

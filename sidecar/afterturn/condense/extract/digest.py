@@ -1,6 +1,6 @@
 """What an extractor found in one call, in order of value, before any budget is applied."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -16,7 +16,7 @@ class Group(msgspec.Struct):
     """
 
     heading: str
-    pieces: list[str] | Callable[[], list[str]]
+    pieces: list[str] | Callable[[], Iterable[str]]
     separator: str = ", "
     order: list[int] | None = None
     share: int = 100

@@ -9,57 +9,66 @@ from afterturn.condense.extract.weights import is_summary
 from afterturn.text import cut_words
 
 _LINE_CHARS = 220
+_OTHERS_CHARS = 240
+# A message told so many times is worth being told in its own words.
+_OFTEN = 3
+_BEGINNING = 2
 # Two messages alike in so many chars are one: terminals wrap the rest of a long one at different places.
 _SHAPE_CHARS = 48
 _DIGITS = re.compile(r"\d{4,}")
 _HEX = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b")
 # `path:1:2: `, `path(1,2): ` before a message: the places group says where, the message says what.
 _LOCATED = re.compile(r"^(?:[^\s:(]{1,240}?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))):?\s+(?:-\s+)?(?=\S)")
-_RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?$")
 _QUOTED = re.compile(r"'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"|`[^`\n]{1,80}`")
 
 
 class Message:
     """One message with its weight (see `error_weight`) and what its near repeats quote instead."""
 
-    __slots__ = ("_others", "_room", "text", "weight")
+    __slots__ = ("_times", "weight")
 
     def __init__(self, weight: int, text: str) -> None:
         self.weight = weight
-        self.text = text
-        self._others: dict[str, None] = {}
-        self._room = 240
+        self._times = {text: 1}
 
     def add(self, text: str) -> None:
-        for quote in _QUOTED.findall(text):
-            if quote not in self.text and quote not in self._others and len(quote) < self._room:
-                self._others[quote] = None
-                self._room -= len(quote)
+        self._times[text] = self._times.get(text, 0) + 1
+
+    @property
+    def text(self) -> str:
+        """The first of its near repeats."""
+        return next(iter(self._times))
 
     @property
     def variants(self) -> int:
-        """How many different messages this one stands for."""
-        return 1 + len(self._others)
+        """How many different messages this one stands for, as far as they are told."""
+        return 1 + len(self._others())
+
+    def _others(self) -> dict[str, None]:
+        """What the others quote and this one does not."""
+        told = self.text
+        others: dict[str, None] = {}
+        room = _OTHERS_CHARS
+        for text in self._times:
+            for quote in _QUOTED.findall(text):
+                if quote not in told and quote not in others and len(quote) < room:
+                    others[quote] = None
+                    room -= len(quote)
+        return others
+
+    @property
+    def often(self) -> str:
+        """The one of the near repeats that is told most often, if that is often; else the first."""
+        told = max(self._times, key=self._times.__getitem__)
+        return told if self._times[told] >= _OFTEN else self.text
+
+    @property
+    def is_frequent(self) -> bool:
+        return sum(self._times.values()) >= _OFTEN
 
     def written(self) -> str:
-        return f"{self.text} (also {', '.join(self._others)})" if self._others else self.text
-
-
-def exception_lines(lines: Lines) -> set[int]:
-    """Indexes of the lines that end Python tracebacks: they name what was raised, in any words."""
-    found: set[int] = set()
-    if 'file "' not in lines.low:
-        return found
-    frame = -1
-    for index, line in enumerate(lines.all):
-        text = line.lstrip()
-        if text.startswith('File "'):
-            frame = len(line) - len(text)
-        elif frame >= 0 and text and len(line) - len(text) < frame:
-            if _RAISED.match(text) is not None:
-                found.add(index)
-            frame = -1
-    return found
+        others = self._others()
+        return f"{self.text} (also {', '.join(others)})" if others else self.text
 
 
 def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
@@ -69,9 +78,8 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
     what they quote are one, with the other quotes after it.
     """
     found: dict[str, Message] = {}
-    last: Message | None = None
-    raised = exception_lines(lines)
-    weights = dict(lines.errors) | dict.fromkeys(raised, 4)
+    last = ("", "")
+    weights = dict(lines.errors) | dict.fromkeys(lines.raised, 4)
     sums = set(lines.totals)
     seen: set[str] = set()
     for index in sorted(weights):
@@ -93,13 +101,16 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
         else:
             found[shape] = Message(weight, text)
         if weight == 4:
-            last = found[shape] if found[shape].text == text else Message(weight, text)
+            last = (shape, text)
     messages = list(found.values())
     # Of equals the last one comes first: of a chain of failures it names the cause that stopped the run.
-    if last is not None:
-        messages = [last, *(message for message in messages if message.text != last.text)]
-    messages.sort(key=lambda message: -message.weight)
-    return messages
+    if last[1]:
+        cause = found[last[0]]
+        cause = cause if cause.text == last[1] else Message(4, last[1])
+        messages = [cause, *(message for message in messages if message is not cause)]
+    # What is told again and again comes before what is told once, but not before how it began.
+    rest = sorted(messages[_BEGINNING:], key=lambda message: not message.is_frequent)
+    return sorted([*messages[:_BEGINNING], *rest], key=lambda message: -message.weight)
 
 
 def _message(line: str) -> str:

@@ -23,8 +23,8 @@ class Numbered(msgspec.Struct, frozen=True):
 def split_numbers(lines: list[str]) -> Numbered:
     """Take the numbers off, where most of the first lines have one and they rise."""
     probe = [line for line in lines[:_PROBE] if line and not line.isspace()]
-    found = [match for match in map(_NUMBERED.match, probe) if match is not None]
-    if not probe or len(found) * 4 < len(probe) * 3 or not _rising([int(match[1]) for match in found]):
+    found = _numbered(probe)
+    if not found or not _rising([int(match[1]) for match in found]):
         return Numbered(lines, None)
     separator = found[0][2][0]
     blank = all(match[2][1:] == " " for match in found if match.string[match.end() :])
@@ -41,6 +41,21 @@ def split_numbers(lines: list[str]) -> Numbered:
             numbers.append("")
             texts.append(line)
     return Numbered(texts, numbers)
+
+
+def _numbered(probe: list[str]) -> list[re.Match[str]]:
+    """The matches of the lines that have a number, none if those are less than three in four."""
+    found: list[re.Match[str]] = []
+    without = len(probe) // 4
+    for line in probe:
+        match = _NUMBERED.match(line)
+        if match is not None:
+            found.append(match)
+        elif without:
+            without -= 1
+        else:
+            return []
+    return found
 
 
 def _rising(numbers: list[int]) -> bool:

@@ -62,7 +62,11 @@ _NOT_METHODS = words(
     " async sizeof defined __attribute__ __declspec"
 )
 _HEADING = re.compile(r"#{1,6}\s+(\S.{0,120})")
-_KEY = re.compile(r"[\"']?([A-Za-z_][\w.-]{1,60})[\"']?\s*[:=]")
+_STARTERS = _KEYWORDS | _IMPORT_WORDS
+# What selectors, attributes and headings begin with.
+_MARKS = frozenset(".#:@*[&")
+_C_ENDS = frozenset(";){,(")
+_LINE_CHARS = 200
 
 
 class Outline:
@@ -80,17 +84,28 @@ class Outline:
 def outline_of(lines: Numbered) -> Outline:
     """Read definitions, headings and imports off the lines that stand near the left edge."""
     outline = Outline()
+    numbers = lines.numbers or ()
     for index, line in enumerate(lines.texts[:_MAX_LINES]):
-        if line[:_BLANKS].isspace() or line.startswith(_TABS):
-            continue
         text = line.lstrip()
-        if text and text[0] not in _NO_START and len(text) > 3:
-            _read_line(outline, lines.number(index), text[:200].rstrip(), len(line) - len(text))
+        indent = len(line) - len(text)
+        if indent >= _BLANKS or len(text) < 4 or text[0] in _NO_START or (indent > 3 and line.startswith(_TABS)):
+            continue
+        word = text.split(None, 1)[0].partition("(")[0]
+        last = text[-1]
+        if (
+            word in _STARTERS
+            or text[0] in _MARKS
+            or last in "{ \t"
+            or (indent == 0 and last in _C_ENDS)
+            or (last == "(" and word in _ACCESS)
+            or (indent <= 4 and ":" in text and "(" not in text)
+            or len(text) > _LINE_CHARS
+        ):
+            _read_line(outline, numbers[index] if numbers else "", text[:_LINE_CHARS].rstrip(), word, indent)
     return outline
 
 
-def _read_line(outline: Outline, number: str, text: str, indent: int) -> None:
-    word = text.split(None, 1)[0].partition("(")[0]
+def _read_line(outline: Outline, number: str, text: str, word: str, indent: int) -> None:
     if word in _IMPORT_WORDS and indent <= 4:
         match = _IMPORT.match(text)
         if match is not None:
@@ -114,7 +129,8 @@ def _read_line(outline: Outline, number: str, text: str, indent: int) -> None:
     if "(" in text:
         _read_function(outline, number, text, word, indent)
         return
-    if indent <= 4 and ":" in text:
+    # Keys are told only of what defines nothing.
+    if indent <= 4 and ":" in text and not outline.defined and not outline.headings:
         match = _FIELD.match(text)
         if match is not None and match[1] not in _NOT_METHODS:
             outline.keys.setdefault(match[1], number)
@@ -122,13 +138,15 @@ def _read_line(outline: Outline, number: str, text: str, indent: int) -> None:
 
 def _read_function(outline: Outline, number: str, text: str, word: str, indent: int) -> None:
     """A function without a keyword before it: at the left edge as in C, or a method whose body opens on its line."""
-    if indent == 0 and text.endswith((";", ")", "{", ",", "(")):
+    if word in _CONTROL:
+        return
+    if indent == 0 and text[-1] in _C_ENDS:
         match = _C_FUNCTION.match(text)
-    elif (text.endswith("{") and not text.endswith(("({", "=> {", ", {"))) or (text.endswith("(") and word in _ACCESS):
+    elif (text[-1] == "{" and not text.endswith(("({", "=> {", ", {"))) or (text[-1] == "(" and word in _ACCESS):
         match = _METHOD.match(text)
     else:
         return
-    if match is not None and match[1] not in _NOT_METHODS and word not in _CONTROL and "for_each" not in word:
+    if match is not None and match[1] not in _NOT_METHODS and "for_each" not in word:
         outline.defined.setdefault(match[1], number)
 
 

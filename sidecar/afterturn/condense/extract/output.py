@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from afterturn.condense.extract.edges import ending, exit_code, extent_notes
+from afterturn.edges import ending, exit_code, extent_notes
 from afterturn.text import ELLIPSIS, clean
 
 # A text longer than this is read at its two ends only: enough for every fact, and a bound on the time taken.
@@ -17,8 +17,12 @@ MAX_READ_CHARS = 1_000_000
 _EDGE = 800
 # A longer result was not refused, whatever words it begins with.
 _SHORT = 1500
+# So many lines at most are the harness's own, at either end, and so much of each is looked at.
+_WRAPPING_LINES = 40
+_WRAPPING_CHARS = 400
 # More rows than this, joined, are no line that ran over the edge.
 _MAX_JOINED = 40
+_PROBED = 24
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _BODIES = (
     ("<output>", "</output>"),
@@ -84,11 +88,16 @@ def _unwrap_rows(text: str) -> str:
     Some harnesses give a screen dump, every row padded to the same width. A word that ran over the edge cannot be told
     from two; it is left out, so that no half of a path or number is taken for a whole one.
     """
-    rows = text.split("\n")
-    if len(rows) < 4 or not 60 <= len(rows[1]) <= 300:
+    width = text.find("\n", first := text.find("\n") + 1) - first
+    if not 60 <= width <= 300 or text.count("\n") < 3:
         return text
-    width = len(rows[1])
-    if sum(len(row) == width for row in rows) * 10 < len(rows) * 7:
+    first_rows = text.split("\n", _PROBED)[:_PROBED]
+    if [len(row) for row in first_rows].count(width) * 10 < len(first_rows) * 7 or not any(
+        row[-1:] == " " for row in first_rows
+    ):
+        return text
+    rows = text.split("\n")
+    if [len(row) for row in rows].count(width) * 10 < len(rows) * 7:
         return text
     lines: list[str] = []
     parts: list[str] = []
@@ -147,14 +156,22 @@ def _between(text: str, opener: str, closer: str, at: int) -> str:
 
 def _trim(text: str) -> str:
     """Drop wrapping lines at both ends; the inside is the tool's own."""
-    lines = text.split("\n")
-    first, last = 0, len(lines)
-    while first < last and first < 40 and is_wrapping(lines[first]):
-        first += 1
-    low = max(first, last - 40)
-    while last > low and is_wrapping(lines[last - 1]):
-        last -= 1
-    return "\n".join(lines[first:last]) if last - first < len(lines) else text
+    start, end = 0, len(text)
+    for _ in range(_WRAPPING_LINES):
+        close = text.find("\n", start, end)
+        if not is_wrapping(text[start : min(close if close >= 0 else end, start + _WRAPPING_CHARS)]):
+            break
+        if close < 0:
+            return ""
+        start = close + 1
+    for _ in range(_WRAPPING_LINES):
+        begin = text.rfind("\n", start, end)
+        if not is_wrapping(text[max(begin + 1, start) : min(end, begin + 1 + _WRAPPING_CHARS)]):
+            break
+        if begin < 0:
+            return ""
+        end = begin
+    return text[start:end]
 
 
 def is_wrapping(line: str) -> bool:

@@ -1,15 +1,19 @@
 """`file:line` locations in an output, by file, in the spelling of the output."""
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from afterturn.condense.extract.words import words
 
-# The position part is looked for first, since it is rare and cheap to find; the path is read back from it.
-_POSITION = re.compile(r"(:|\()(\d{1,7})(?:[:,]\d{1,5})?(\)?)")
+# The position part is looked for first, since it is rare and quick to find by its first char; the path is read back
+# from it.
+_AFTER_COLON = re.compile(r":\d{1,7}(?:[:,]\d{1,5})?")
+_IN_PARENTHESES = re.compile(r"\(\d{1,7}(?:[:,]\d{1,5})?\)")
 _PATH_BACKWARDS = re.compile(r"[\w./\\@+~-]+")
 # `File "a.py", line 3`, `a.sh: line 3`, `in a.php on line 3`, `at a.pl line 3`: the path stands before the match.
-_NAMED_LINE = re.compile(r"[\"']?(?:,|:| on| at)? line (\d{1,7})")
+_NAMED_LINE = re.compile(r" line (\d{1,7})")
+_BEFORE_LINE = (",", ":", " on", " at")
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
 _CODE_SUFFIX = words("ts tsx js jsx mjs cs vb fs c cc cpp cxx h hpp py java kt go rs rb php swift scala pas vue")
@@ -17,17 +21,19 @@ _VENDORED = re.compile(
     r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include|bin)/"
     r"|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/"
 )
-_MAX_PLACES = 400
-_MAX_LOOKED_AT = 20_000
+_MAX_PLACES = 200
+_MAX_LOOKED_AT = 5000
+_LONGEST_PATH = 240
 
 
 class Place:
     """One file with its positions: `joined` are written right after the path (":12:5", "(3,4)"), `lines` are bare."""
 
-    __slots__ = ("joined", "lines", "path")
+    __slots__ = ("joined", "lines", "path", "vendored")
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.vendored = is_vendored(path)
         self.joined: dict[str, None] = {}
         self.lines: dict[str, None] = {}
 
@@ -45,6 +51,17 @@ class Place:
 def is_vendored(path: str) -> bool:
     """Whether a path lies in what is installed rather than worked on."""
     return _VENDORED.search(path) is not None
+
+
+def own_first(paths: Iterable[str]) -> Iterator[str]:
+    """The paths, those of what is worked on before those of what is installed; each is looked at when asked for."""
+    vendored: list[str] = []
+    for path in paths:
+        if is_vendored(path):
+            vendored.append(path)
+        else:
+            yield path
+    yield from vendored
 
 
 def spans(numbers: list[str]) -> list[str]:
@@ -69,39 +86,78 @@ def spans(numbers: list[str]) -> list[str]:
     return written
 
 
-def places_in(text: str) -> dict[str, Place]:
-    """Locations in `text` by path, in order of appearance."""
+def places_in(text: str, room: int = 4000) -> dict[str, Place]:
+    """Locations in `text` by path, in order of appearance; when so many chars have been found, no more are looked for.
+
+    What is installed is free, since it is told last.
+    """
     places: dict[str, Place] = {}
-    if " line " in text:
-        for match in islice(_NAMED_LINE.finditer(text), _MAX_LOOKED_AT):
-            path = _path_before(text, match.start())
-            if path is not None and len(places) < _MAX_PLACES:
-                places.setdefault(path, Place(path)).lines.setdefault(match[1])
-    found = 0
-    for match in islice(_POSITION.finditer(text), _MAX_LOOKED_AT):
-        if match[1] == "(" and match[3] != ")":
+    left = room
+    for match in islice(_NAMED_LINE.finditer(text), _MAX_LOOKED_AT):
+        path = _path_before(text, _end_before(text, match.start()))
+        if path is None:
             continue
-        path = _path_before(text, match.start())
-        if path is not None and (match[1] == ":" or "," in match[0] or path.rpartition(".")[2] in _CODE_SUFFIX):
-            position = match[0] if match[1] == "(" else match[0].rstrip(",) ")
-            places.setdefault(path, Place(path)).joined.setdefault(position)
-            found += 1
-            if found > _MAX_PLACES:
+        place = places.get(path)
+        if place is None:
+            place = places[path] = Place(path)
+            left -= len(path)
+        place.lines[match[1]] = None
+        left -= len(match[1])
+        if left < 0 or len(places) >= _MAX_PLACES:
+            break
+    for start, end in _positions(text):
+        path = _path_before(text, start)
+        if path is None:
+            continue
+        position = text[start:end]
+        if position[0] == "(" and "," not in position and path.rpartition(".")[2] not in _CODE_SUFFIX:
+            continue
+        place = places.get(path)
+        if place is None:
+            place = places[path] = Place(path)
+            if len(places) > _MAX_PLACES:
                 break
+        if position not in place.joined:
+            place.joined[position] = None
+            if not place.vendored:
+                room -= len(position) + (2 if len(place.joined) > 1 else len(path))
+                if room < 0:
+                    break
     return places
 
 
+def _end_before(text: str, at: int) -> int:
+    """Where what stands before ` line 3` at `at` ends, without a quotation mark and the like."""
+    for word in _BEFORE_LINE:
+        if text.endswith(word, max(0, at - 3), at):
+            at -= len(word)
+            break
+    return at - 1 if text[at - 1 : at] in ('"', "'") else at
+
+
+def _positions(text: str) -> Iterable[tuple[int, int]]:
+    """Where `:12:5`, `(3,4)` and the like stand, in order."""
+    colons = (match.span() for match in islice(_AFTER_COLON.finditer(text), _MAX_LOOKED_AT))
+    others = [match.span() for match in islice(_IN_PARENTHESES.finditer(text), _MAX_LOOKED_AT)]
+    return sorted([*colons, *others]) if others else colons
+
+
 def _path_before(text: str, end: int) -> str | None:
-    before = text[max(0, end - 240) : end]
-    match = _PATH_BACKWARDS.match(before[::-1])
+    start = max(0, end - _LONGEST_PATH)
+    start = max(start, text.rfind("\n", start, end) + 1)
+    start = max(start, text.rfind(" ", start, end) + 1)
+    match = _PATH_BACKWARDS.match(text[start:end][::-1])
     if match is None:
         return None
-    path = match[0][::-1].lstrip("-+@")
+    whole = match[0][::-1]
+    path = whole.lstrip("-+@") if whole[0] in "-+@" else whole
     while path.startswith("..."):
         path = path.lstrip(".")
-    name = path.rpartition("/")[2]
-    if "." not in name.strip(".") or _SUFFIX.fullmatch(name.rpartition(".")[2]) is None:
+    stem, dot, suffix = path.rpartition(".")
+    if not dot or "/" in suffix or stem[-1:] in ("", "/") or _SUFFIX.fullmatch(suffix) is None:
         return None
-    if path.startswith("//") or before[: len(before) - len(path)].endswith(("://", ":/", ":")):
+    if path.startswith("//") or not stem.rpartition("/")[2].strip("."):
         return None
-    return path
+    at = end - len(path)
+    before = text[at - 1] if at else ""
+    return None if before == ":" or (before == "/" and text[max(0, at - 2) : at] == ":/") else path

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.hot import Lines
-from afterturn.condense.extract.messages import error_lines, exception_lines
-from afterturn.condense.extract.places import is_vendored, places_in
+from afterturn.condense.extract.messages import error_lines
+from afterturn.condense.extract.places import places_in
+from afterturn.condense.extract.render import room_for
 
 # One test's failure, in the spelling of its runner.
 _FAILED_TEST = re.compile(
@@ -65,26 +66,25 @@ def failed_tests(lines: Lines, sums: Sequence[str]) -> list[str]:
     return [name for name in found if name not in full]
 
 
-def problem_places(lines: Lines) -> list[str]:
+def problem_places(lines: Lines, room: int) -> list[str]:
     """`file:line` of errors first, then of any other line worth reading, grouped by file, installed files last.
+
+    In all not many more chars than `room`.
 
     To the lines of errors belong the innermost frames of tracebacks, even in installed files.
     """
-    raised = exception_lines(lines)
-    frames = [
-        lines.all[at] for end in sorted(raised) for at in range(max(0, end - 4), end) if 'File "' in lines.all[at]
-    ]
+    frames = [lines.all[at] for end in lines.raised for at in range(max(0, end - 4), end) if 'File "' in lines.all[at]]
     hot = [lines.all[index] for index, weight in lines.errors if weight >= 2]
     near = places_in("\n".join([*hot[:1], *hot[-1:], *hot, *frames]))
-    for path, place in places_in("\n".join(lines.all)).items():
+    for path, place in places_in(lines.text, room).items():
         if path not in near:
             near[path] = place
-        elif not is_vendored(path):
+        elif not place.vendored:
             near[path].joined.update(place.joined)
             near[path].lines.update(place.lines)
-    own = [path for path in near if not is_vendored(path)]
-    innermost = [path for path in places_in("\n".join(frames)) if path not in own]
-    return [near[path].written() for path in dict.fromkeys([*own[:1], *innermost[:1], *own, *near])]
+    own = [path for path in near if not near[path].vendored]
+    innermost = [path for path in places_in("\n".join(frames)) if path not in own] if frames else []
+    return [near[path].written() for path in dict.fromkeys([*own[:1], *innermost[-1:], *own, *near])]
 
 
 def add_problems(lines: Lines, digest: Digest) -> None:
@@ -93,15 +93,20 @@ def add_problems(lines: Lines, digest: Digest) -> None:
     failed = failed_tests(lines, sums)
     errors = error_lines(lines, [*failed, *sums])
     plain_ones = [message.written() for message in errors if message.weight > 1]
+    plain_ones += [message.often for message in errors if message.weight > 1 and message.often != message.text]
     digest.problems += sum(message.variants for message in errors if message.weight > 1) + len(failed) // 4
-    named = (path.strip("\"'`.,:") for path in _CHANGED.findall("\n" + "\n".join(lines.all)))
+    named = [path.strip("\"'`.,:") for path in _CHANGED.findall("\n" + lines.text)]
     changed = [path for path in named if "/" in path or "." in path]
+
+    def places() -> list[str]:
+        return problem_places(lines, room_for(len(lines.text), digest.problems).facts)
+
     groups = [
         Group("totals", sums, " | ", share=50),
         Group("errors", plain_ones, " | ", share=50, cut=True),
         Group("failed", _short_names(failed), share=50),
         Group("changed", list(dict.fromkeys(changed))),
-        Group("at", problem_places(lines), "; ", share=75, cut=True),
+        Group("at", places, "; ", share=75, cut=True),
         Group("errors", plain_ones, " | ", share=80),
     ]
     digest.facts.extend(group for group in groups if group.pieces)

@@ -6,8 +6,8 @@ import msgspec
 
 from afterturn.condense.extract.call import Call
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import identifiers
-from afterturn.condense.extract.safe import is_instruction, plain
+from afterturn.condense.extract.names import tokens
+from afterturn.condense.extract.safe import is_instruction, plain, quoted
 from afterturn.text import ELLIPSIS, one_line
 
 # A replacement also names its ref and the recovery tool, which costs about this much beside the bullets.
@@ -23,6 +23,13 @@ _SUBJECT_CHARS = 150
 _LONGEST_PATH = 240
 # What is longer is cut in any case.
 _LONGEST_PIECE = 4000
+# So many pieces that do not fit, and the rest is not looked at.
+_MOST_MISSES = 6
+# Of the best pieces the one that does not fit is cut, if so many chars of it can be told.
+_BEST = 3
+_WORTH_CUTTING = 90
+# A piece gets no shorter than this by being made plain.
+_SHRINKS = 12
 # `so' in the messages of older tools.
 _GNU_QUOTES = re.compile(r"`([^`'\n]{1,80})'")
 _MARK = re.compile(r"[\"`']")
@@ -83,7 +90,8 @@ def _first_line(call: Call, digest: Digest, total: int) -> str:
     subject = plain(digest.subject).removeprefix(call.tool + " ").strip()
     subject = _whole_words(subject, min(max(total * 2 // 5, 50), _SUBJECT_CHARS))
     if subject:
-        line += " " + subject
+        # A name and an argument must not read as an order either.
+        line += " " + (subject if not is_instruction(line[2:] + " " + subject) else quoted(subject, _SUBJECT_CHARS))
     separator = " -> "
     for phrase in digest.outcome:
         text = plain(phrase)
@@ -104,7 +112,7 @@ class _Page:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = set(identifiers(text))
+        self.words = set(tokens(text))
 
     def pack(self, groups: list[Group], room: int) -> str:
         """Groups in turn, each with the best of its pieces that fit and are not there yet."""
@@ -114,14 +122,15 @@ class _Page:
             if left < _LEAST:
                 break
             share = 100 if room <= _FULLY_TOLD else group.share
-            chosen = self._choose(group, left * share // 100, left)
+            most = left * share // 100
+            chosen = self._choose_names(group, most) if group.bare else self._choose(group, most, left)
             if chosen:
                 text = (f"{group.heading}: " if group.heading else "") + group.separator.join(chosen)
                 if group.bare and is_instruction(text):
                     continue
                 parts.append(text)
                 self.text += "\n" + text
-                self.words.update(identifiers(text))
+                self.words.update(tokens(text))
         return "; ".join(parts)
 
     def _choose(self, group: Group, room: int, most: int) -> list[str]:
@@ -131,32 +140,67 @@ class _Page:
         misses = 0
         pieces = group.pieces() if callable(group.pieces) else group.pieces
         for at, piece in enumerate(pieces):
-            text = piece if group.bare else _balanced(plain(piece[:_LONGEST_PIECE]))
+            if (
+                (at >= _BEST or not group.cut)
+                and (chosen or misses)
+                and len(piece) > room + _SHRINKS
+                and not self._has(piece)
+            ):
+                misses += 1
+                if misses > _MOST_MISSES:
+                    break
+                continue
+            text = _balanced(plain(piece[:_LONGEST_PIECE]))
             if not text or text in seen or self._has(text):
                 continue
             seen.add(text)
-            if not group.bare and text[0] not in _QUOTES and is_instruction(text):
+            if text[0] not in _QUOTES and is_instruction(text):
                 continue
-            if len(text) > room and not chosen and misses == 0 and len(text) <= most:
-                chosen.append((at, text))
-                break
-            if len(text) > room and not chosen and misses == 0 and group.cut and most >= 30:
-                text = _whole_words(text, most if len(text) <= most else max(room, most * 3 // 4))
-                if text and len(text) <= most:
-                    chosen.append((at, text))
-                    break
             if len(text) > room:
+                if not chosen and misses == 0:
+                    if len(text) > most and group.cut and most >= 30:
+                        text = _whole_words(text, max(room, most * 3 // 4))
+                    if text and len(text) <= most:
+                        chosen.append((at, text))
+                        break
                 misses += 1
-                if misses > 6:
+                if (
+                    group.cut
+                    and not group.order
+                    and at < _BEST
+                    and room >= _WORTH_CUTTING
+                    and (part := _whole_words(text, room))
+                ):
+                    text = part
+                elif misses > _MOST_MISSES:
                     break
-                continue
+                else:
+                    continue
             room -= len(text) + len(group.separator)
             chosen.append((group.order[at] if group.order else at, text))
         chosen.sort()
         return [text for _, text in chosen]
 
+    def _choose_names(self, group: Group, room: int) -> list[str]:
+        """The best identifiers in `room`, in their order."""
+        chosen: list[str] = []
+        misses = 0
+        for name in group.pieces() if callable(group.pieces) else group.pieces:
+            if name in self.words:
+                continue
+            if len(name) <= room:
+                room -= len(name) + 1
+                chosen.append(name)
+                continue
+            misses += 1
+            if misses > _MOST_MISSES or room < _LEAST:
+                break
+        return chosen
+
     def _has(self, text: str) -> bool:
-        return text in self.words or (len(text) > 12 and text in self.text)
+        if len(text) > 12:
+            return text in self.text
+        return len(text) > 3 and text in self.words and not text[0].isdigit()
 
 
 def _whole_words(text: str, limit: int) -> str:
@@ -178,6 +222,8 @@ def _balanced(text: str) -> str:
 
     Either would pair up with a mark of the next piece, and make words of ours look like a quotation.
     """
+    if '"' not in text and "'" not in text and "`" not in text:
+        return text
     if "`" in text and text.count("`") % 2:
         text = _GNU_QUOTES.sub(r"'\1'", text)
     drop: list[int] = []

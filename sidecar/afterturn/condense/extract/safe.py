@@ -7,6 +7,7 @@ the agent are found by `is_instruction`: a caller leaves them out, or quotes the
 
 import re
 
+from afterturn.condense.extract.words import words
 from afterturn.text import ELLIPSIS, cut_words, one_line
 
 # Opening a label needs two brackets and a number; with one bracket less it is no label any more, and none can arise
@@ -43,7 +44,15 @@ _ORDER_INSIDE = re.compile(
     r"|mention|reveal)\b"
     r"|\b(?:previous|prior|above|all) instructions\b|\brespond with\b|\bas an ai\b"
 )
-_ORDER_WORDS = ("you ", "do not ", " instructions", "respond with", "as an ai")
+# What such a line begins with, and what such words have in them: the patterns are slow, and few lines need them.
+_FIRST_WORD = re.compile(r"\W*([a-z]+)")
+_FIRST_WORDS = words(
+    "critical important reminder attention warning note notice system instruction instructions urgent todo tip hint"
+    " please now you always never do don dont ignore disregard forget respond reply answer output call stop make"
+    " remember use run execute follow act pretend from must wait try refer proceed"
+)
+# A piece of words, paths and numbers has no syntax.
+_SIMPLE = re.compile(r"[A-Za-z0-9_./:,;@=+()#%-]+(?: [A-Za-z0-9_./:,;@=+()#%-]+)*")
 # 你必须 / 请勿 / 不要 / 忽略 (you must, do not, ignore) and their Japanese and Korean like.
 _ORDER_CJK = (
     "你必须",
@@ -61,6 +70,8 @@ _ORDER_CJK = (
 
 def plain(text: str) -> str:
     """`text` as one line without anything that is syntax to a reader of summaries."""
+    if _SIMPLE.fullmatch(text) is not None:
+        return text
     text = one_line(text)
     if "[[" in text:
         text = _LABEL.sub("[", text)
@@ -78,11 +89,17 @@ def plain(text: str) -> str:
 def is_instruction(line: str) -> bool:
     """Whether a line of output speaks to the agent rather than about the work."""
     head = line[:300].lower()
+    if head.isascii():
+        if head.find(" ") < 0 and head.find("\t") < 0:
+            return False  # one word gives no order
+    elif any(mark in head for mark in _ORDER_CJK):
+        return True
+    first = _FIRST_WORD.match(head)
+    if first is not None and first[1] in _FIRST_WORDS and _ORDER.match(head) is not None:
+        return True
     return (
-        _ORDER.match(head) is not None
-        or (any(word in head for word in _ORDER_WORDS) and _ORDER_INSIDE.search(head) is not None)
-        or (not head.isascii() and any(mark in head for mark in _ORDER_CJK))
-    )
+        "you " in head or "do not " in head or " instructions" in head or "respond with" in head or "as an ai" in head
+    ) and _ORDER_INSIDE.search(head) is not None
 
 
 def quoted(line: str, limit: int) -> str:

@@ -8,7 +8,6 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from afterturn.condense.extract.hot import Lines
-from afterturn.condense.extract.messages import exception_lines
 from afterturn.text import clean, cut
 
 _HEAD_PERCENT = 40
@@ -55,7 +54,7 @@ def _between(text: str, head: int, tail: int, room: int, gap: int) -> list[tuple
     """Spans of the lines that matter from `head` to `tail`, the weightiest first, in `room` with a marker each."""
     lines = Lines(text)
     starts = list(accumulate((len(line) + 1 for line in lines.all), initial=0))
-    weights = dict(lines.errors) | dict.fromkeys(exception_lines(lines), 4) | dict.fromkeys(lines.totals, 3)
+    weights = dict(lines.errors) | dict.fromkeys(lines.raised, 4) | dict.fromkeys(lines.totals, 3)
     first, last = bisect_right(starts, head - 1), bisect_right(starts, tail) - 1
     inside = [index for index in weights if first <= index < last]
     inside.sort(key=lambda index: (-weights[index], index))

@@ -1,6 +1,7 @@
 """What sort of text an output is, when neither the tool nor the command says."""
 
 import re
+from collections.abc import Callable
 
 from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.words import words
@@ -48,8 +49,11 @@ def shape_of_file(path: str, text: str) -> str:
     return "code" if found in ("plain", "hits", "paths") else found
 
 
-def shape_of(text: str) -> str:
-    """One of diff, json, jsonl, html, numbered, hits, paths, table, markdown, code, plain."""
+def shape_of(text: str, *, marked: bool = False) -> str:
+    """One of diff, json, jsonl, html, numbered, hits, paths, table, markdown, code, plain.
+
+    `marked`: of text without marks that tell its shape (the last ones but markdown) nothing is asked: it is plain.
+    """
     head = text[:4000].lstrip()
     if head.startswith(("diff --git ", "*** Begin Patch", "--- a/", "Index: ")) or "\ndiff --git " in text[:20_000]:
         return "diff"
@@ -64,22 +68,41 @@ def shape_of(text: str) -> str:
         return "plain"
     if split_numbers(lines).numbers is not None:
         return "numbered"
+    if marked and not _is_markdown(text, lines):
+        return "plain"
     return _by_lines(text, lines)
 
 
 def _by_lines(text: str, lines: list[str]) -> str:
     many = len(lines)
-    if sum(":" in line[:240] and _HIT.match(line) is not None for line in lines) * 10 >= many * 7:
+    if _mostly(lines, lambda line: ":" in line[:240] and _HIT.match(line) is not None, 7):
         return "hits"
-    if many > 2 and sum(_is_path(line.strip()) for line in lines) * 10 >= many * 8:
+    if many > 2 and _mostly(lines, lambda line: _is_path(line.strip()), 8):
         return "paths"
     if many > 2 and _is_table(lines):
         return "table"
     if sum(_CODE.match(line.lstrip()[:40]) is not None for line in lines) * 10 >= many * 3:
         return "code"
-    if _MARKDOWN.search(text[:20_000]) is not None or sum(_ITEM.match(line) is not None for line in lines) * 4 >= many:
-        return "markdown"
-    return "plain"
+    return "markdown" if _is_markdown(text, lines) else "plain"
+
+
+def _is_markdown(text: str, lines: list[str]) -> bool:
+    """Whether there is a heading, or every fourth line is an item with code words."""
+    if (text.startswith("#") or text.find("\n#", 0, 20_000) >= 0) and _MARKDOWN.search(text, 0, 20_000) is not None:
+        return True
+    items = [line for line in lines if "`" in line]
+    return len(items) * 4 >= len(lines) and sum(_ITEM.match(line) is not None for line in items) * 4 >= len(lines)
+
+
+def _mostly(lines: list[str], fits: Callable[[str], bool], tenths: int) -> bool:
+    """Whether at least so many tenths of the lines fit; gives up when that cannot be any more."""
+    misses = len(lines) - (len(lines) * tenths + 9) // 10
+    for line in lines:
+        if not fits(line):
+            misses -= 1
+            if misses < 0:
+                return False
+    return True
 
 
 def _is_table(lines: list[str]) -> bool:

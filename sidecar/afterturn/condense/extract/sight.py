@@ -4,7 +4,7 @@ import msgspec
 
 from afterturn.condense.extract.call import Call
 from afterturn.condense.extract.hot import Lines
-from afterturn.condense.extract.names import identifiers
+from afterturn.condense.extract.names import tokens
 
 
 class Sight(msgspec.Struct, frozen=True):
@@ -21,4 +21,4 @@ class Sight(msgspec.Struct, frozen=True):
 
 
 def sight_of(call: Call, subject: str, wanted: frozenset[str]) -> Sight:
-    return Sight(call, Lines(call.body), wanted, frozenset(identifiers(subject[:160])), call.body)
+    return Sight(call, Lines(call.body), wanted, frozenset(tokens(subject[:160])), call.body)

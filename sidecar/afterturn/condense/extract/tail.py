@@ -6,7 +6,10 @@ from afterturn.condense.extract.output import is_wrapping
 from afterturn.condense.extract.safe import is_instruction
 
 _WORDS = re.compile(r"[^\W\d_]{2,}")
-_NOISE = re.compile(r"[A-Za-z0-9+/=_-]{60,}|(?:[0-9a-fA-F]{2}[ :]){8,}")
+_ENCODED = re.compile(r"[A-Za-z0-9+/=_-]{60}")
+_LONG_WORD = 60
+_HEX_PAIRS = re.compile(r"(?:[0-9a-fA-F]{2}[ :]){8}")
+_MANY_PAIRS = 8
 
 
 def says_something(line: str) -> bool:
@@ -14,10 +17,17 @@ def says_something(line: str) -> bool:
     line = line[:400]
     return (
         _WORDS.search(line) is not None
-        and _NOISE.search(line) is None
+        and not _is_noise(line)
         and not is_wrapping(line)
         and not is_instruction(line.strip())
     )
+
+
+def _is_noise(line: str) -> bool:
+    """Whether a line holds encoded bytes."""
+    if len(line) >= _LONG_WORD and max(map(len, line.split())) >= _LONG_WORD and _ENCODED.search(line) is not None:
+        return True
+    return line.count(" ") + line.count(":") >= _MANY_PAIRS and _HEX_PAIRS.search(line) is not None
 
 
 def last_lines(lines: list[str], count: int = 2) -> list[str]:

@@ -13,6 +13,7 @@ _ERROR = re.compile(
     r"|not been applied|not applied"
     r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt"
     r"|not allowed|not permitted|out of memory|no rule to make|exceeds"
+    r"|exit(?:ed with)? (?:status|code):? [1-9]|are ignored by"
     r"|not ok|\u00d7 |\u9519\u8bef|\u5931\u8d25|\u5f02\u5e38|\u30a8\u30e9\u30fc|\u5931\u6557|\uc624\ub958"
 )
 # A part of a name or a path, not the word.
@@ -61,6 +62,8 @@ _CODE = re.compile(
     r">?\s{0,8}\d{0,6}\s{0,8}(?:\d{1,6}\s{0,8})?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console"
     r"|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\("
 )
+# A warning is worth telling where there is nothing worse; compilers' have their place before them.
+_WARNING = re.compile(r"\W{0,4}(?:WARN(?:ING)?|[Ww]arning)\b[:\])]? \S")
 _QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")
 _COUNTED = re.compile(
     r"\d{1,9}\s{1,4}(?:[a-z]{1,20}\s{1,4})?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?"
@@ -84,7 +87,13 @@ _TOTAL_PHRASES = (
         "% tests passed",
         "no issues found",
     ),
-    *("Successfully installed", "Successfully built", "Successfully uninstalled", "Diagnostics not shown:"),
+    *(
+        "applied successfully",
+        "Successfully installed",
+        "Successfully built",
+        "Successfully uninstalled",
+        "Diagnostics not shown:",
+    ),
 )
 _RAN = re.compile(r"\b(?:Ran|Found|Checked) \d+ ?\w*")
 
@@ -119,7 +128,7 @@ def error_weight(line: str) -> int:
     if line.startswith(_ADVICE):
         return 0
     if not _tells_of_error(low) and _NAMED.search(line) is None:
-        return 0
+        return 1 if _WARNING.match(line) is not None else 0
     if _CODE.match(line) is not None or line.endswith(" [FAIL]"):
         return 0
     if _CHAFF.match(line) is not None:

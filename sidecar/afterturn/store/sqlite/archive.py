@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -90,6 +90,10 @@ class SqliteArchive:
     async def load(self, session_id: str, refs: Sequence[int]) -> Sequence[StoredCall]:
         """The calls with these refs that are still there. Raises StoreUnavailable."""
         return await self._engine.read(lambda connection: _load(connection, session_id, refs), key=session_id)
+
+    async def contents(self, session_id: str, refs: Sequence[int]) -> Mapping[int, str]:
+        """The blocks of the calls that had more than text, as they came. Raises StoreUnavailable."""
+        return await self._engine.read(lambda connection: _contents(connection, session_id, refs), key=session_id)
 
 
 # -- taking in ----------------------------------------------------------------------------------------------------
@@ -289,6 +293,23 @@ def _load(connection: Connection, session_id: str, refs: Sequence[int]) -> list[
     scopes = view(connection, session_id)
     found = [_by_ref(connection, scopes, ref) for ref in refs]
     return [call for call in found if call is not None]
+
+
+def _contents(connection: Connection, session_id: str, refs: Sequence[int]) -> dict[int, str]:
+    scopes = view(connection, session_id)
+    found: dict[int, str] = {}
+    for ref in refs:
+        scope = owner_of(scopes, ref)
+        row = (
+            scope
+            and connection.execute(
+                "SELECT b.data FROM results r JOIN blobs b ON b.blob = r.content WHERE r.session = ? AND r.ref = ?",
+                (scope.session, ref),
+            ).fetchone()
+        )
+        if row:
+            found[ref] = unseal(row[0])
+    return found
 
 
 def _ref_numbers(connection: Connection, scopes: list[Scope]) -> tuple[int, int] | None:

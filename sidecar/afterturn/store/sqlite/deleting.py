@@ -1,8 +1,10 @@
-"""Deleting a session: its rows, and the blobs that nothing else refers to (store.md; case M14)."""
+"""Deleting a session: its rows, its episodes, and the blobs that nothing else refers to (store.md; case M14)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from afterturn.store.sqlite.batches import forget_claims
 from afterturn.store.sqlite.blobs import collect_blobs
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _TABLES = (
+    "memo",
     "batch_refs",
     "batches",
     "batch_names",
@@ -26,8 +29,16 @@ _TABLES = (
 """What belongs to a session, in an order that no reference stands against."""
 
 
-def erase_session(connection: Connection, session_id: str, now_ms: int) -> int:
-    """Erase everything of a session but the numbers it has given; how many results that were.
+class Erased(Struct, frozen=True):
+    """What went with a session: how many archived results, how many traces, and whether there was a recap."""
+
+    results: int
+    traces: int
+    recaps: int
+
+
+def erase_session(connection: Connection, session_id: str, now_ms: int) -> Erased:
+    """Erase everything of a session but the numbers it has given.
 
     Its life ends: the epoch grows, so that writes under way for the old life are dropped. Forks that were made from
     it keep what is theirs.
@@ -38,9 +49,12 @@ def erase_session(connection: Connection, session_id: str, now_ms: int) -> int:
         " UNION SELECT content FROM results WHERE session = ?1 AND content IS NOT NULL",
         (row.session,),
     ).fetchall()
-    count = 0
+    episodes = connection.execute("SELECT episode FROM episodes WHERE session = ?", (row.session,)).fetchall()
+    traces = _erase_episodes(connection, [episode for (episode,) in episodes], now_ms) if episodes else 0
+    results = 0
     for table in _TABLES:
-        count = connection.execute(f"DELETE FROM {table} WHERE session = ?", (row.session,)).rowcount
+        results = connection.execute(f"DELETE FROM {table} WHERE session = ?", (row.session,)).rowcount
+    recaps = connection.execute("DELETE FROM recaps WHERE session = ?", (row.session,)).rowcount
     collect_blobs(connection, (blob for (blob,) in blobs))
     forget_claims(connection, row.id)
     connection.execute(
@@ -49,4 +63,10 @@ def erase_session(connection: Connection, session_id: str, now_ms: int) -> int:
         (now_ms, row.session),
     )
     next_number(connection, ERASURES)
-    return count
+    return Erased(results, traces, recaps)
+
+
+def _erase_episodes(connection: Connection, episodes: list[int], now_ms: int) -> int:
+    from afterturn.store.sqlite.episodes import erase_episodes  # loads what capture is about: only where there is any
+
+    return erase_episodes(connection, episodes, now_ms)[0]

@@ -1,4 +1,4 @@
-"""Raw output past its time, in small steps (store.md, 'Blobs').
+"""What is past its time, in small steps: raw output and events (store.md, 'Blobs'; protocol.md, 'Events').
 
 What was archived in a session is kept for the retention time after the session's last activity. Then text, args
 and images go; the refs stay known, so that they answer "expired", and so do frozen results, which are the same for
@@ -45,6 +45,11 @@ class Retention:
         before = now_ms - retention_days * DAY_MS
         return await self._engine.write(lambda connection: _step(connection, before, limit), key=self)
 
+    async def outbox_step(self, *, outbox_days: int, now_ms: int, limit: int = STEP_RESULTS) -> Swept:
+        """Forget at most `limit` events past their time, and what no job can need any more. Raises StoreUnavailable."""
+        before = now_ms - outbox_days * DAY_MS
+        return await self._engine.write(lambda connection: _outbox_step(connection, before, limit), key=self)
+
 
 def _step(connection: Connection, before: int, limit: int) -> Swept:
     row = connection.execute(
@@ -76,3 +81,27 @@ def _finish(connection: Connection, session: int, session_id: bytes) -> None:
     connection.execute("DELETE FROM turns WHERE session = ?", (session,))
     connection.execute("DELETE FROM attempts WHERE session = ?", (session,))
     forget_claims(connection, session_id)
+
+
+def _outbox_step(connection: Connection, before: int, limit: int) -> Swept:
+    """A finished job keeps what it answers with; a failed one can be done again as long as its event can be read."""
+    spent = connection.execute(
+        "SELECT s.job, j.episode FROM capture_sources s JOIN capture_jobs j ON j.job = s.job"
+        " WHERE j.state IN ('done', 'doneEmpty') LIMIT ?",
+        (limit,),
+    ).fetchall()
+    for job, episode in spent:
+        connection.execute("DELETE FROM capture_sources WHERE job = ?", (job,))
+        connection.execute(
+            "DELETE FROM score_memo WHERE episode = ?1 AND NOT EXISTS"
+            " (SELECT 1 FROM capture_jobs WHERE episode = ?1 AND state IN ('queued', 'running', 'failed'))",
+            (episode,),
+        )
+    # The oldest come first, so that one that is young enough ends the search.
+    events = connection.execute("SELECT seq, job, at FROM outbox ORDER BY seq LIMIT ?", (limit,)).fetchall()
+    old = [(seq, job) for seq, job, at in events if at < before]
+    for seq, job in old:
+        connection.execute("DELETE FROM outbox WHERE seq = ?", (seq,))
+        connection.execute("DELETE FROM capture_sources WHERE job = ?", (job,))
+        connection.execute("DELETE FROM capture_jobs WHERE job = ? AND episode IS NULL", (job,))
+    return Swept(len(old), limit in (len(spent), len(old)))

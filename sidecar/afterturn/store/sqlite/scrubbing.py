@@ -28,7 +28,7 @@ def scrub(connection: Connection) -> None:
         patiently(lambda: _rebuild(connection), wait_ms=WAIT_MS)
     empty_wal(connection, wait_ms=WAIT_MS)
     if behind:
-        set_number(connection, SCRUBBED, erased)
+        patiently(lambda: set_number(connection, SCRUBBED, erased), wait_ms=WAIT_MS)
 
 
 def _rebuild(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from afterturn.store.sqlite.activity import Activity
-from afterturn.store.sqlite.deleting import erase_session
+from afterturn.store.sqlite.deleting import Erased, erase_session
 from afterturn.store.sqlite.scopes import SessionRow, find_session, open_session, touch, view_of
 from afterturn.store.sqlite.values import decoded, encoded
 
@@ -60,13 +60,21 @@ class SqliteSessions:
 
         When the traces cannot be wiped from the files this raises, with the rows gone; asking again tries again.
         """
-        erased = self._engine.write(
+        return (await self.erase(session_id, now_ms=now_ms)).results
+
+    async def erase(self, session_id: str, *, now_ms: int) -> Erased:
+        """`delete`, with the number of traces too. Jobs that it ends have their event in the outbox."""
+        writing = self._engine.write(
             lambda connection: erase_session(connection, session_id, now_ms), key=session_id, durable=True
         )
         self._activity.forget(session_id)
-        results = await erased
+        erased = await writing
+        if erased.traces:
+            from afterturn.store.sqlite.fulltext import forget_marked
+
+            await forget_marked(self._engine)
         await self._engine.alone(_scrub)
-        return results
+        return erased
 
 
 def _scrub(connection: Connection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,12 +15,17 @@ from afterturn.store.sqlite.batches import SqliteBatches
 from afterturn.store.sqlite.blocks import SqliteBlocks
 from afterturn.store.sqlite.engine import LOCK_WAIT_MS, Engine
 from afterturn.store.sqlite.leases import Leases
+from afterturn.store.sqlite.memo import SqliteMemo
+from afterturn.store.sqlite.recaps import SqliteRecaps
 from afterturn.store.sqlite.retention import Retention
 from afterturn.store.sqlite.sessions import SqliteSessions
 from afterturn.store.sqlite.turns import SqliteTurns
+from afterturn.store.sqlite.usage import SqliteLedger
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
+
+    from afterturn.store.sqlite.captures import SqliteCaptureStore
 
 
 class StoreFacts(Struct, frozen=True, kw_only=True):
@@ -32,7 +38,7 @@ class StoreFacts(Struct, frozen=True, kw_only=True):
 
 
 class SqliteStore:
-    """The parts that `afterturn.condense.ports.Store` asks for, on one engine. Opened by its first use."""
+    """The parts that the ports of the jobs ask for, on one engine. Opened by its first use."""
 
     def __init__(self, place: StorePlace, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
         self._engine = Engine(place, lock_wait_ms=lock_wait_ms)
@@ -44,6 +50,16 @@ class SqliteStore:
         self.turns = SqliteTurns(self._engine)
         self.blocks = SqliteBlocks(self._engine)
         self.retention = Retention(self._engine)
+        self.recaps = SqliteRecaps(self._engine)
+        self.ledger = SqliteLedger(self._engine)
+        self.memo = SqliteMemo(self._engine)
+
+    @cached_property
+    def capture(self) -> SqliteCaptureStore:
+        """What `afterturn.capture.ports.CaptureStore` asks for; made with its first use, since it loads a lot."""
+        from afterturn.store.sqlite.captures import SqliteCaptureStore
+
+        return SqliteCaptureStore(self._engine)
 
     @property
     def place(self) -> StorePlace:

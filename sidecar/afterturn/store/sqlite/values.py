@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zstandard import ZstdCompressor
+    from zstandard import ZstdCompressor, ZstdDecompressor
 
 COMPRESSED_FROM_BYTES = 4096
 LEVEL = 3
@@ -36,15 +36,20 @@ def decoded_or_none(data: bytes | None) -> str | None:
 class Packer:
     """Seals texts, with one compressor for all of them, which takes as long to make as a small text to compress."""
 
-    __slots__ = ("_compressor",)
+    __slots__ = ("_compressor", "_from_bytes")
 
-    def __init__(self) -> None:
+    def __init__(self, from_bytes: int = COMPRESSED_FROM_BYTES) -> None:
+        """from_bytes: what is smaller is left as it is: it is read faster so, and packing gains little."""
+        self._from_bytes = from_bytes
         self._compressor: ZstdCompressor | None = None
 
     def seal(self, text: str) -> bytes:
-        """A text as it is stored: one byte that names the packing, then the bytes, compressed from 4 KB on."""
-        data = encoded(text)
-        if len(data) >= COMPRESSED_FROM_BYTES:
+        """A text as it is stored: one byte that names the packing, then the bytes, compressed where large."""
+        return self.seal_bytes(encoded(text))
+
+    def seal_bytes(self, data: bytes) -> bytes:
+        """`seal`, of what is bytes already."""
+        if len(data) >= self._from_bytes:
             packed = self._compress(data)
             if len(packed) < len(data):
                 return _ZSTD + packed
@@ -62,6 +67,25 @@ class Packer:
         return self._compressor.compress(data)
 
 
+class Unpacker:
+    """Unseals many, with one decompressor for all of them, which takes longer to make than a small text to unpack."""
+
+    __slots__ = ("_decompressor",)
+
+    def __init__(self) -> None:
+        self._decompressor: ZstdDecompressor | None = None
+
+    def unseal_bytes(self, sealed: bytes) -> bytes:
+        """The bytes behind `seal_bytes`."""
+        if sealed[:1] == _PLAIN:
+            return sealed[1:]
+        if self._decompressor is None:
+            from zstandard import ZstdDecompressor
+
+            self._decompressor = ZstdDecompressor()
+        return self._decompressor.decompress(memoryview(sealed)[1:])
+
+
 def seal(text: str) -> bytes:
     """One text, sealed."""
     return Packer().seal(text)
@@ -69,11 +93,12 @@ def seal(text: str) -> bytes:
 
 def unseal(sealed: bytes) -> str:
     """The text behind `seal`."""
-    if sealed[:1] == _PLAIN:
-        return decoded(sealed[1:])
-    from zstandard import ZstdDecompressor
+    return decoded(unseal_bytes(sealed))
 
-    return decoded(ZstdDecompressor().decompress(memoryview(sealed)[1:]))
+
+def unseal_bytes(sealed: bytes) -> bytes:
+    """The bytes behind `seal_bytes`."""
+    return Unpacker().unseal_bytes(sealed)
 
 
 def seal_or_none(text: str | None) -> bytes | None:

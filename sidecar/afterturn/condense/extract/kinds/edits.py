@@ -32,14 +32,18 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         digest.outcome.append("no output")
         return digest
     view = sight_of(call, digest.subject, wanted)
-    says = first_lines(body.split("\n"), 2)
+    says = first_lines(view.lines.all, 2)
     if says:
         digest.facts.append(Group("says", says[:1] if call.output.chars > _SHORT else says, " | ", share=50, cut=True))
     if call.is_error or call.output.chars <= _SHORT:
         return digest
     # Diagnostics stand beside the view of the edited lines, which is content.
     shown = split_numbers(view.lines.all)
-    add_problems(Lines("\n".join(text for at, text in enumerate(shown.texts) if not shown.number(at))), digest)
+    if shown.numbers is None:
+        add_problems(view.lines, digest)
+    else:
+        said = [text for text, number in zip(shown.texts, shown.numbers, strict=True) if not number]
+        add_problems(Lines("\n".join(said)), digest)
     shape = shape_of(body)
     if shape == "diff":
         look(view, digest, shape)

@@ -37,6 +37,8 @@ _GIT_FACTS = words(
     "status log commit push pull fetch merge rebase checkout switch branch stash add reset cherry-pick"
     " revert tag reflog mv rm clone"
 )
+# A line or so beside what the other commands print.
+_ASIDE = words("wc pwd date whoami uname hostname file stat du")
 # Output of these is text that was stored somewhere: an "error" in it is content, not news.
 _TOLD_BY_SHAPE = words("diff json jsonl html numbered markdown")
 _LONG_COMMAND = 80
@@ -87,7 +89,7 @@ def _look(view: Sight, digest: Digest, shape: str) -> None:
     elif shape in ("hits", "paths", "diff"):
         look(view, digest, shape)
     else:
-        found = shape_of(view.text)
+        found = shape_of(view.text, marked=shape != "shape")
         # The end of a run says more than its shape, which is mixed.
         look(view, digest, found if found in _TOLD_BY_SHAPE or shape == "shape" else "plain")
 
@@ -95,7 +97,8 @@ def _look(view: Sight, digest: Digest, shape: str) -> None:
 def _shapes_of(command: str) -> dict[str, None]:
     """What the main commands print, each shape once; "" for those that may print anything."""
     shapes: dict[str, None] = {}
-    for pipeline in main_pipelines(command):
+    every = main_pipelines(command)
+    for pipeline in [line for line in every if line[0][0] not in _ASIDE] or every:
         found = _program_shape(pipeline[0])
         # What passes a filter is still what the first command printed: commits, paths, the output of a failed run. Only
         # text that was stored somewhere is in pieces then.

@@ -3,13 +3,15 @@
 import re
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import MAX_NAME_CHARS, is_common, looks_random, rank_names
+from afterturn.condense.extract.names import MAX_NAME_CHARS, by_score, is_common, looks_random, naming
 from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.outline import Outline, outline_of
 from afterturn.condense.extract.sight import Sight
 
 _MAX_LINES = 8000
 _MANY_OPTIONS = 5
+# A definition that is named so seldom is worth no more than the ones before it.
+_MOST_RANKED = 120
 # Files that the text names in quotes, and options of a command line.
 _PATH_LITERAL = re.compile(r"[\"'`](\.{0,2}/?(?:[\w@-]+/)+[\w.-]+\.\w{1,6})[\"'`]")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*")
@@ -19,17 +21,15 @@ def read(view: Sight, digest: Digest) -> None:
     """Add extent, imports, definitions and the names that occur most."""
     lines = split_numbers(view.lines.all)
     outline = outline_of(lines)
-    text = view.text
     if lines.numbers is None:
         digest.count_lines(lines.texts)
     else:
         digest.outcome.append(_extent([number for number in lines.numbers if number]))
-        text = "\n".join(lines.texts)
-    ranked = rank_names(text, defined=outline.defined, wanted=view.wanted, known=view.known)
+    ranked = by_score(view.lines.counts, defined=outline.defined, wanted=view.wanted)
     _add_outline(outline, ranked, digest)
     _add_literals(view, outline, digest)
-    rest = [name for name in ranked if name not in outline.defined]
-    digest.names.append(Group("names", rest, " ", bare=True))
+    rest = naming((name for name in ranked if name not in outline.defined), view.known)
+    digest.names.append(Group("names", lambda: rest, " ", bare=True))
 
 
 def _extent(numbers: list[str]) -> str:
@@ -37,12 +37,12 @@ def _extent(numbers: list[str]) -> str:
 
 
 def _add_outline(outline: Outline, ranked: list[str], digest: Digest) -> None:
-    place = {name: at for at, name in enumerate(ranked)}
+    place = {name: at for at, name in enumerate(ranked[:_MOST_RANKED])}
     keys = {} if outline.defined or outline.headings else outline.keys
     for heading, found in (("defines", outline.defined), ("headings", outline.headings), ("keys", keys)):
         names = [name for name in found if not looks_random(name) and not is_common(name)]
         order = {name: at for at, name in enumerate(names)}
-        best = sorted(names, key=lambda name: (place.get(name, len(place)), order[name]))
+        best = sorted(names, key=lambda name: (place.get(name, _MOST_RANKED), order[name]))
         pieces = [f"{name} {found[name]}" if found[name] else name for name in best]
         digest.names.append(Group(heading, pieces, order=[order[name] for name in best], share=60))
     digest.names.append(Group("imports", list(outline.imports), share=30))
@@ -50,7 +50,8 @@ def _add_outline(outline: Outline, ranked: list[str], digest: Digest) -> None:
 
 def _add_literals(view: Sight, outline: Outline, digest: Digest) -> None:
     """Files that the text names in quotes, and the options of a command line if it has many."""
-    quoting = "\n".join(line for line in view.lines.all[:_MAX_LINES] if "/" in line and len(line) < 400)
+    lines = view.lines.all[:_MAX_LINES] if "/" in view.text else []
+    quoting = "\n".join([line for line in lines if "/" in line and len(line) < 400])
     paths = dict.fromkeys(path for path in _PATH_LITERAL.findall(quoting) if path not in outline.imports)
     digest.names.append(Group("paths", list(paths), share=25))
     if view.text.count("--") >= _MANY_OPTIONS:

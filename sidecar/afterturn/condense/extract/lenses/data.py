@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import rank_names
+from afterturn.condense.extract.names import names_of
 from afterturn.condense.extract.sight import Sight
 from afterturn.text import cut_words
 
@@ -71,9 +71,7 @@ def read_json(view: Sight, digest: Digest, value: Any) -> None:
 
 
 def _names(view: Sight, keys: Iterable[str]) -> Group:
-    return Group(
-        "names", partial(rank_names, view.text, wanted=view.wanted, known=view.known | frozenset(keys)), " ", bare=True
-    )
+    return Group("names", partial(names_of, view.text, view.wanted, view.known | frozenset(keys)), " ", bare=True)
 
 
 def _walk(value: Any) -> tuple[list[str], dict[str, None]]:

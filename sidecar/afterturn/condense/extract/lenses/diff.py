@@ -4,7 +4,7 @@ import re
 from functools import partial
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import rank_names
+from afterturn.condense.extract.names import names_of
 from afterturn.condense.extract.sight import Sight
 from afterturn.text import cut_words
 
@@ -50,7 +50,7 @@ def read(view: Sight, digest: Digest) -> None:
         hunks = [f"{path} {hunk}" if len(files) > 1 else hunk for path, found in files.items() for hunk in found]
         if hunks:
             digest.names.append(Group("hunks", [cut_words(hunk, 140) for hunk in hunks], " | ", share=45))
-    names = partial(rank_names, "\n".join(changed), wanted=view.wanted, known=view.known)
+    names = partial(names_of, "\n".join(changed), view.wanted, view.known)
     digest.names.append(Group("names", names, " ", bare=True))
 
 

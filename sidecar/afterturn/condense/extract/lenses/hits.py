@@ -1,12 +1,14 @@
 """Search results: which lines of which files, in every spelling that search tools have."""
 
 import re
+from collections.abc import Iterator
 from functools import partial
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.lenses import code, plain
-from afterturn.condense.extract.names import rank_names
+from afterturn.condense.extract.names import names_of
 from afterturn.condense.extract.places import spans
+from afterturn.condense.extract.render import room_for
 from afterturn.condense.extract.safe import is_instruction
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import Sight
@@ -15,12 +17,24 @@ from afterturn.text import cut_words
 # path:12:text, path:12-text (context), path:text
 _PATH_LINE = re.compile(r"((?:[A-Za-z]:)?[^\s:*?\"<>|][^:*?\"<>|\n]{0,240}?):(\d{1,7})([:-])")
 _PATH_TEXT = re.compile(r"((?:\.{0,2}/)?[\w.@+~-]+(?:/[\w.@+~ -]+)*\.\w{1,8}):")
+# The first of these, with no drive before it.
+_JOINED = re.compile(r"^([^\s:*?\"<>|][^:*?\"<>|\n]{0,240}):(\d{1,7}):(.*)$", re.MULTILINE)
 # 12:text, `Line 12: text`, `L12: text`, 12-text (context), 12→text
 _LINE = re.compile(r"\s{0,4}(?:Line |L)?(\d{1,7})(:|-|\u2192|\||\t)")
 # What may stand before and after a file's name that heads its hits.
 _FILE_MARKS = ("File: ", "## ", "> ")
 _FILE_COUNT = re.compile(r" \(\d{1,7} match(?:es)?\):?$")
 _MAX_LINES = 20_000
+_SUBJECT_CHARS = 120
+_SMALL = 320
+_MOST_NUMBERS = 60
+# What a number and a path take with what parts them, about.
+_NUMBER_CHARS = 6
+_AROUND = 4
+_FEWER_NUMBERS = (8, 5, 3, 2)
+_A_FEW_FILES = 3
+_LONG_FOLDER = 12
+_NO_LETTERS = "0123456789 _./\\@~+-"
 
 
 class Hits:
@@ -35,13 +49,16 @@ class Hits:
         self.texts: list[str] = []
 
 
-def hits_in(lines: list[str]) -> Hits:
+def hits_in(text: str) -> Hits:
     """Read the hits off the lines, in whatever spelling each of them has."""
+    plain_hits = _every_joined(text)
+    if plain_hits is not None:
+        return plain_hits
     hits = Hits()
     current = ""
-    for line in lines[:_MAX_LINES]:
+    for line in text.split("\n", _MAX_LINES)[:_MAX_LINES]:
         head = line[:400]
-        if _joined_hit(hits, head):
+        if ":" in head and _joined_hit(hits, head):
             continue
         match = _LINE.match(head)
         if match is not None:
@@ -60,6 +77,25 @@ def hits_in(lines: list[str]) -> Hits:
             hits.files.setdefault(current, {})
         elif head and not head.isspace() and not head.startswith("--"):
             hits.texts.append(head)
+    return hits
+
+
+def _every_joined(text: str) -> Hits | None:
+    """The hits of a text that has one as `path:12:text` on each line: one search finds them all."""
+    found = _JOINED.findall(text)
+    if len(found) != text.count("\n") + 1 - text.endswith("\n"):
+        return None
+    hits = Hits()
+    files, texts = hits.files, hits.texts
+    for path, number, rest in found[:_MAX_LINES]:
+        if path in files:
+            files[path][number] = None
+        elif _is_path(path):
+            files[path] = {number: None}
+        else:
+            return None
+        texts.append(rest[:400])
+    hits.joined.update(files)
     return hits
 
 
@@ -84,12 +120,12 @@ def _file_name(text: str) -> str:
 
 
 def _is_path(text: str) -> bool:
-    return ("/" in text or "." in text or "\\" in text) and not text.isspace() and any(char.isalpha() for char in text)
+    return ("/" in text or "." in text or "\\" in text) and text.strip(_NO_LETTERS) != ""
 
 
 def read(view: Sight, digest: Digest) -> None:
     """Add the places as facts, and what the matching lines name."""
-    hits = hits_in(view.lines.all)
+    hits = hits_in(view.text)
     count = len(hits.texts)
     if len(hits.bare) * 2 < count:
         hits.bare = {}
@@ -97,25 +133,52 @@ def read(view: Sight, digest: Digest) -> None:
         (code if shape_of(view.text) == "code" else plain).read(view, digest)
         return
     digest.count_lines(hits.texts)
-    places = [_written(path, list(numbers), path in hits.joined) for path, numbers in hits.files.items()]
-    if hits.bare:
-        places.insert(0, "lines " + ", ".join(spans(list(hits.bare))))
-    digest.problems += min(len(places), 12)
-    if places:
-        digest.facts.append(Group("at", places, "; ", cut=True))
+    digest.problems += min(len(hits.files) + bool(hits.bare), 12)
+
+    def places() -> Iterator[str]:
+        # The first line of the bullets, with the subject, takes of the same room; a small result is told whole.
+        chars = view.call.output.chars
+        first = min(len(digest.subject), _SUBJECT_CHARS) + sum(len(phrase) + 2 for phrase in digest.outcome) + 20
+        return _places(hits, max(room_for(chars, digest.problems).facts - first, min(chars, _SMALL)))
+
+    digest.facts.append(Group("at", places, "; ", cut=True))
     text = "\n".join(hits.texts)
-    names = partial(rank_names, text, wanted=view.wanted, known=view.known)
+    names = partial(names_of, text, view.wanted, view.known)
     digest.names.append(Group("names", names, " ", bare=True, share=65))
-    shown = [
-        cut_words(line.strip(), 120)
-        for line in hits.texts[:40]
-        if len(line.strip()) > 8 and not is_instruction(line.strip())
-    ]
-    if shown:
-        digest.names.append(Group("lines", shown, " | ", cut=True))
+    shown = (line.strip() for line in hits.texts[:40])
+    told = (cut_words(line, 120) for line in shown if len(line) > 8 and not is_instruction(line))
+    digest.names.append(Group("lines", lambda: told, " | ", cut=True))
+
+
+def _places(hits: Hits, room: int) -> Iterator[str]:
+    """Places by file. Where not all fit in `room`, the folder that all files share stands on the first one only, and
+    each file has fewer of its places, so that more files are named.
+    """
+    if hits.bare:
+        yield "lines " + ", ".join(spans(list(hits.bare)))
+    counts = [len(numbers) for numbers in hits.files.values()]
+    paths = sum(map(len, hits.files)) + _AROUND * len(counts)
+    shared, most = 0, _MOST_NUMBERS
+    if paths + _NUMBER_CHARS * sum(counts) > room:
+        shared = _shared_folder(list(hits.files))
+        left = room - paths + shared * (len(counts) - 1)
+        few = (few for few in _FEWER_NUMBERS if left >= _NUMBER_CHARS * sum(min(count, few) for count in counts))
+        most = _FEWER_NUMBERS[-1] if left < 0 else next(few, _FEWER_NUMBERS[-1])
+    for at, (path, numbers) in enumerate(hits.files.items()):
+        yield _written(path[shared if at else 0 :], spans(list(numbers))[:most], path in hits.joined)
+
+
+def _shared_folder(paths: list[str]) -> int:
+    """How many chars at the start of all paths are the same folder; 0 if that saves next to nothing."""
+    if len(paths) < _A_FEW_FILES:
+        return 0
+    first, last = min(paths), max(paths)
+    same = next((at for at, char in enumerate(first) if char != last[at]), len(first))
+    folder = first.rfind("/", 0, same) + 1
+    return folder if folder >= _LONG_FOLDER else 0
 
 
 def _written(path: str, numbers: list[str], joined: bool) -> str:
     if not numbers:
         return path
-    return path + (":" if joined else ": ") + ", ".join(spans(numbers)[:60])
+    return path + (":" if joined else ": ") + ", ".join(numbers)

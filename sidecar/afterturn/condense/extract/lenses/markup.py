@@ -1,10 +1,11 @@
 """Web pages, Markdown and prose: title, headings, links, names."""
 
 import re
+from collections.abc import Iterable
 from functools import partial
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import paths_in, rank_names
+from afterturn.condense.extract.names import names_of, paths_in
 from afterturn.condense.extract.safe import is_instruction
 from afterturn.condense.extract.sight import Sight
 from afterturn.condense.extract.tail import first_lines, last_lines
@@ -38,9 +39,9 @@ def read(view: Sight, digest: Digest) -> None:
         else Group("begins", [cut_words(line, 160) for line in first_lines(lines, 2)], " | ", share=40, cut=True),
         Group("code", code, share=50),
         Group("links", urls, " ", share=50),
-        Group("paths", lambda: _paths(lines, urls), share=50),
+        Group("paths", lambda: _paths(text, urls), share=50),
         Group("", lambda: list(dict.fromkeys(_REFERENCE.findall(text))), " ", share=25),
-        Group("names", partial(rank_names, text, wanted=view.wanted, known=view.known), " ", bare=True, share=80),
+        Group("names", partial(names_of, text, view.wanted, view.known), " ", bare=True, share=80),
         Group("ends", lambda: [cut_words(line, 160) for line in last_lines(lines, 1)], " | ", cut=True),
     ]
 
@@ -59,11 +60,11 @@ def _urls(text: str) -> list[str]:
     return list(urls)[:_MAX_FOUND]
 
 
-def _paths(lines: list[str], urls: list[str]) -> list[str]:
+def _paths(text: str, urls: list[str]) -> Iterable[str]:
     known = " ".join(urls)
-    return [path for path in list(paths_in(lines[:3000]))[:_MAX_FOUND] if path not in known]
+    return (path for path in paths_in(text) if path not in known)
 
 
 def _clean_all(found: list[str]) -> list[str]:
-    texts = (one_line(text).rstrip(" #:") for text in found)
+    texts = (one_line(text).rstrip(" #:") for text in found[:_MAX_FOUND])
     return list(dict.fromkeys(text for text in texts if text and not is_instruction(text)))

@@ -1,8 +1,11 @@
 """Output of no known shape: names, paths and the lines at its end."""
 
+from collections.abc import Iterable
+from itertools import chain
+
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.names import paths_in, rank_names
-from afterturn.condense.extract.places import is_vendored
+from afterturn.condense.extract.names import by_score, naming, paths_in
+from afterturn.condense.extract.places import own_first
 from afterturn.condense.extract.sight import Sight
 from afterturn.condense.extract.tail import last_lines
 from afterturn.text import cut_words
@@ -19,21 +22,25 @@ def read(view: Sight, digest: Digest) -> None:
         order = [*range(len(ends), 0, -1)]
         shown = [cut_words(line, 160) for line in reversed(ends)]
         digest.facts.append(Group("ends", shown, " | ", share=35, order=order, cut=True))
-    add_names(view, digest, lines)
+    _add_names(view, digest)
 
 
-def add_names(view: Sight, digest: Digest, lines: list[str]) -> None:
-    """Paths and identifiers of `lines`, the most useful first."""
+def _add_names(view: Sight, digest: Digest) -> None:
+    """Paths and identifiers, the most useful first."""
 
-    def paths() -> list[str]:
-        return _by_use([path for path in paths_in(lines[:3000]) if path not in view.known], view.wanted)[:200]
+    def paths() -> Iterable[str]:
+        found = (path for path in paths_in(view.text) if path not in view.known)
+        if view.wanted.isdisjoint(view.lines.counts):
+            return own_first(found)
+        every = list(found)
+        return chain((path for path in every if _stem(path) in view.wanted), own_first(every))
 
-    def names() -> list[str]:
-        return rank_names("\n".join(lines), wanted=view.wanted, known=view.known)
+    def names() -> Iterable[str]:
+        return naming(by_score(view.lines.counts, wanted=view.wanted), view.known)
 
     digest.names.append(Group("paths", paths, share=50))
     digest.names.append(Group("names", names, " ", bare=True))
 
 
-def _by_use(paths: list[str], wanted: frozenset[str]) -> list[str]:
-    return sorted(paths, key=lambda path: (path.rpartition("/")[2].partition(".")[0] not in wanted, is_vendored(path)))
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]

@@ -1,4 +1,5 @@
-"""Whether what a bullet names really occurs in its call (condense.md, 'Checking a reply'; case C05).
+"""Whether what a model's text names really occurs in what it was given (condense.md, 'Checking a reply'; recap.md,
+'Output'; case C05).
 
 Checked are the literals that get lost or invented: paths, `file:line`, hashes, numbers of three or more digits,
 quoted strings. The source is the text that was prompted, no more.

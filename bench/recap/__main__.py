@@ -1,0 +1,139 @@
+"""`python -m bench.recap [--harness NAME] [--show]`: the facts recap at every gap of more than two minutes."""
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from afterturn.cli.recap import messages_of
+from afterturn.recap.claims import supported
+from afterturn.recap.evidence import Evidence
+from afterturn.recap.headline import is_telling
+from afterturn.recap.prompting import build_input
+from afterturn.recap.requests import is_genuine
+from afterturn.recap.sentences import content_words, sentences
+from afterturn.recap.window import text_of
+from afterturn.redact import Redactor
+from afterturn.text import one_line
+from afterturn_protocol.base import Message
+from afterturn_protocol.context import RecapContext
+from afterturn_protocol.settings import RecapSettings
+
+from ..transcripts import files, read
+
+GAP_MS = 120_000
+MAX_CHARS = 400
+
+
+class Made(NamedTuple):
+    """One recap and what is wrong with it. `ms`: time to build its input."""
+
+    where: str
+    text: str
+    problems: list[str]
+    prompt_chars: int
+    ms: float
+
+
+def breaks(messages: list[Message]) -> list[int]:
+    """How many messages there were at each gap, and at the end."""
+    stamps = [message.timestamp or 0 for message in messages]
+    gaps = [at for at in range(1, len(stamps)) if stamps[at - 1] and stamps[at] - stamps[at - 1] > GAP_MS]
+    return [*gaps, len(messages)]
+
+
+def recaps(harness: str | None) -> Iterator[Made]:
+    redactor = Redactor()
+    for file in files(harness):
+        for session in read(file):
+            messages = messages_of(session)
+            if not messages:
+                continue
+            for count in breaks(messages):
+                part = messages[:count]
+                asked = next((each for each in reversed(part) if is_genuine(each)), None)
+                away = None if asked is None or not asked.timestamp else asked.timestamp
+                start = time.perf_counter()
+                made = build_input(
+                    RecapContext(messages=part), RecapSettings(), lambda text: redactor.redact(text)[0], away
+                )
+                ms = (time.perf_counter() - start) * 1000
+                text = made.facts or ""
+                chars = sum(len(message.content) for message in made.messages)
+                where = f"{file.name} {session.session_id[:24]} @{count}/{len(messages)}"
+                yield Made(where, text, problems(part, text, made.evidence), chars, ms)
+
+
+def problems(messages: list[Message], text: str, evidence: Evidence) -> list[str]:
+    """What is wrong with a recap: its size, a task it does not name, a claim that no step shows."""
+    found: list[str] = []
+    if not text:
+        return ["empty"]
+    if len(text) > MAX_CHARS:
+        found.append(f"{len(text)} chars")
+    asked = [text_of(message) for message in messages if is_genuine(message)]
+    telling = [each for each in asked if is_telling(each)]
+    wanted = [content_words(each) for each in (telling[:1] + telling[-1:])]
+    if telling and not any(len(words & content_words(text)) >= min(2, len(words)) for words in wanted):
+        found.append("task not named")
+    found += unshown(messages, text, evidence)
+    return found
+
+
+_CLAIMS = re.compile(
+    r"\b(?:pass(?:es|ed|ing)?|fixed|verified|done|complete[d]?|merged|works|working|success\w*|resolved|finished"
+    r"|deployed|green)\b",
+    re.IGNORECASE,
+)
+"""Cruder than the product's own table, so that a hole in that one shows here."""
+
+
+def unshown(messages: list[Message], text: str, evidence: Evidence) -> list[str]:
+    """What a recap says on its own account that the session does not show."""
+    outputs = one_line("\n".join(text_of(message) for message in messages if message.role == "tool"))
+    arguments = "\n".join(str(call.input) for message in messages for call in message.tool_calls or ())
+    found: list[str] = []
+    for sentence in sentences(text):
+        head, colon, rest = sentence.partition(": ")
+        if colon and head in ("Task", "Latest request", "It asks"):
+            continue  # The person's words, and a question.
+        if head == "Last test run":
+            if rest.rstrip(".\u2026") not in outputs:
+                found.append(f"no such result: {rest}")
+        elif head == "It said":
+            if _CLAIMS.search(rest) is not None and not supported(rest, evidence):
+                found.append(f"claims: {rest[:60]}")
+        elif " wrote " in sentence:
+            names = re.sub(r" and \d+ more\.?$", "", sentence.partition(" wrote ")[2]).rstrip(".").split(", ")
+            found += [f"no such file: {name}" for name in names if name not in arguments]
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 when every recap is within its size, names its task and claims nothing unshown."""
+    parser = argparse.ArgumentParser(prog="python -m bench.recap", description=__doc__)
+    parser.add_argument("--harness", help="only this one")
+    parser.add_argument("--show", action="store_true", help="print every recap")
+    chosen = parser.parse_args(arguments)
+    made = list(recaps(chosen.harness))
+    if not made:
+        sys.stderr.write("no transcripts found; set AFTERTURN_TRANSCRIPTS to their folder\n")
+        return 0
+    bad = [each for each in made if each.problems]
+    for each in made if chosen.show else bad:
+        mark = f"  !! {'; '.join(each.problems)}" if each.problems else ""
+        sys.stdout.write(f"{each.where}{mark}\n    {each.text}\n")
+    sizes = sorted(len(each.text) for each in made)
+    times = sorted(each.ms for each in made)
+    sys.stdout.write(
+        f"recaps {len(made)}  bad {len(bad)}  chars median {sizes[len(sizes) // 2]} max {sizes[-1]}"
+        f"  prompt max {max(each.prompt_chars for each in made)}"
+        f"  ms median {times[len(times) // 2]:.1f} max {times[-1]:.1f}\n"
+    )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What sessions with armed timers cost a process that nothing happens in (recap.md)."""

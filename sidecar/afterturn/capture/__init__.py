@@ -1,0 +1,1 @@
+"""Capture: a finished episode becomes trace rows, one for each step (seed core-capture; capture.md)."""

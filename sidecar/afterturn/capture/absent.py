@@ -1,0 +1,19 @@
+"""What stands in for an embedder that the settings name and that cannot be had."""
+
+from collections.abc import Sequence
+
+from afterturn.capture.embedder import EmbeddingError
+
+
+class AbsentEmbedder:
+    """An `Embedder` that embeds nothing and says why: captures go on without vectors, which are made later."""
+
+    model = ""
+    dimension = 0
+
+    def __init__(self, problem: str) -> None:
+        self._problem = problem
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Raises EmbeddingError."""
+        raise EmbeddingError(self._problem)

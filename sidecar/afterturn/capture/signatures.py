@@ -1,0 +1,101 @@
+"""Forms of a step's errors that can be compared with those of other steps (capture.md, 'Vectors, tags, signatures')."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from afterturn.text import cut, one_line
+from afterturn_protocol.traces import ToolCallDTO
+
+MAX_SIGNATURES = 4
+_SHORTEST, _LONGEST = 6, 160
+_LETTERS = 4
+_SCANNED_CHARS = 8_000
+_MOST_PER_PATTERN = 32
+_STATUSES = (
+    "Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Unprocessable Entity|Too Many Requests|"
+    "Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout"
+)
+# Each with the literals that a text must hold for it to be tried: most outputs hold none.
+_PATTERNS = (
+    (("Error: ", "Exception: ", "Warning: "), r"\b[A-Z]\w{0,60}(?:Error|Exception|Warning): [^\n]{4,160}"),
+    (
+        ("rror: ", "rror[", "ERROR: ", "ERROR[", "atal: ", "FATAL: ", "panic: "),
+        r"\b(?:error|Error|fatal|FATAL|ERROR|panic)(?:\[\w{1,12}\])?: [^\n]{4,160}",
+    ),
+    (("xit code ", "xit status "), r"\b[Ee]xit (?:code|status) [1-9]\d{0,3}\b"),
+    (tuple(_STATUSES.split("|")), rf"\b[45]\d\d (?:{_STATUSES})\b"),
+)
+_PHRASES = (
+    "not found",
+    "o such file or directory",
+    "ermission denied",
+    "undefined reference",
+    "onnection refused",
+)
+_PHRASE = re.compile("|".join(_PHRASES))
+
+
+def signatures_of(calls: Sequence[ToolCallDTO], agent_text: str) -> list[str]:
+    """At most 4 signatures of 6 to 160 chars, the most telling first.
+
+    Looked for in error codes and outputs, and in what the agent wrote only where a call failed: prose is full of
+    sentences that look like errors.
+    """
+    scores: dict[str, int] = {}
+    shown: dict[str, str] = {}
+    failed = any(call.error_code for call in calls)
+    texts = [text for call in calls for text in (call.error_code, call.output) if isinstance(text, str)]
+    for text in [*texts, *([agent_text] if failed else [])]:
+        for found in _found(text):
+            key = found.lower()
+            shown.setdefault(key, found)
+            scores[key] = max(scores.get(key, 0), _weight(found))
+    for call in calls:
+        code = one_line(call.error_code or "")
+        if _SHORTEST <= len(code) <= _LONGEST and _is_telling(code):
+            shown.setdefault(code.lower(), code)
+            scores.setdefault(code.lower(), 2)
+    ranked = sorted(scores, key=lambda key: -scores[key])
+    return [shown[key] for key in ranked[:MAX_SIGNATURES]]
+
+
+def _found(text: str) -> Iterator[str]:
+    # An error stands at the end of a long output at least as often as at its start.
+    if len(text) > 2 * _SCANNED_CHARS:
+        text = text[:_SCANNED_CHARS] + "\n" + text[-_SCANNED_CHARS:]
+    for literals, pattern in _PATTERNS:
+        if not any(map(text.__contains__, literals)):
+            continue
+        for count, found in enumerate(re.finditer(pattern, text)):
+            if count == _MOST_PER_PATTERN:
+                break
+            yield from _fit(found[0])
+    if not any(map(text.__contains__, _PHRASES)):
+        return
+    for count, found in enumerate(_PHRASE.finditer(text)):
+        if count == _MOST_PER_PATTERN:
+            break
+        # What was not found stands before it on its line: `cat: /x/y: No such file or directory`.
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.end()]
+        parts = line[-2 * _LONGEST :].rsplit(": ", 2)
+        if len(parts) > 1:
+            yield from _fit(": ".join(parts[-2:]))
+
+
+def _fit(found: str) -> Iterator[str]:
+    signature = cut(one_line(found), _LONGEST)
+    if len(signature) >= _SHORTEST and _is_telling(signature):
+        yield signature
+
+
+def _is_telling(signature: str) -> bool:
+    return sum(char.isascii() and char.isalpha() for char in signature) >= _LETTERS
+
+
+def _weight(signature: str) -> int:
+    """How much a signature says: a class of error, a code and a place say more than a plain sentence."""
+    weight = 3 if "Error" in signature or "Exception" in signature else 0
+    weight += 2 if re.search(r"\bE[A-Z]{3,}\b", signature) else 0
+    weight += 2 if re.search(r"[\w.-]/[\w.-]|\w\.\w{1,4}\b", signature) else 0
+    weight += 1 if re.search(r"\b\d{3}\b|_", signature) else 0
+    return weight - (1 if len(signature) > 120 else 0)

@@ -1,0 +1,146 @@
+"""Turns as capture reads them: their text, calls and what was put into them (capture.md, 'Input', 'Steps').
+
+What is odd but harmless is tolerated here and counted.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from afterturn.capture.injected import own_blocks, without_injected, without_recalled
+from afterturn.capture.notes import Notes, joined
+from afterturn.capture.reading import Redactor, redacted_value
+from afterturn.capture.unwrapping import calls_of_turn, is_from_text, unwrapped
+from afterturn_protocol.blocks import content_text
+from afterturn_protocol.capture import Episode, Turn, TurnMeta
+from afterturn_protocol.traces import ToolCallDTO
+
+_NO_META = TurnMeta()
+ROLES = ("user", "assistant", "tool", "system")
+
+
+class ReadTurn(Struct, frozen=True, kw_only=True):
+    """One turn. position: its index in the episode. turn_id: the host's, None where it has none. ts: epoch ms.
+
+    injected: of a user turn, all that it said was put in. calls: of a tool turn what it tells of, of an assistant
+    turn what it lists. given: the reflection that the host sent, word for word.
+    """
+
+    position: int
+    turn_id: str | None
+    ts: int
+    role: str
+    text: str
+    injected: bool
+    thinking: str | None
+    calls: tuple[ToolCallDTO, ...]
+    given: str | None
+    depth: int | None
+    is_subagent: bool | None
+
+
+def read_turns(episode: Episode, redact: Redactor, notes: Notes) -> list[ReadTurn]:
+    """The user, assistant and tool turns of an episode, in order."""
+    read: list[ReadTurn] = []
+    times = _times(episode, notes)
+    for position, turn in enumerate(episode.turns):
+        if turn.role not in ROLES:
+            notes.add("extract", "role_unknown")
+        if turn.role in ("user", "assistant", "tool"):
+            read.append(_read(position, turn, times[position], redact, notes))
+    return read
+
+
+def _times(episode: Episode, notes: Notes) -> list[int]:
+    """A time for every turn: its own, else that of the turn before it, else the first that is known, else 0."""
+    known = [turn.ts for turn in episode.turns if turn.ts is not None]
+    last = episode.started_at
+    if last is None:
+        last = known[0] if known else (episode.ended_at or 0)
+    times: list[int] = []
+    for turn in episode.turns:
+        last = last if turn.ts is None else turn.ts
+        times.append(last)
+    notes.add("extract", "time_missing", len(times) - len(known))
+    return times
+
+
+def _read(position: int, turn: Turn, ts: int, redact: Redactor, notes: Notes) -> ReadTurn:
+    meta = turn.meta or _NO_META
+    if turn.content is None and turn.role != "tool" and not meta.tool_calls:
+        notes.add("extract", "content_null")
+    text, injected = _text(turn, notes)
+    assistant = turn.role == "assistant"
+    calls: list[ToolCallDTO] = []
+    if turn.role == "tool":
+        calls = _told(turn, text, redact)
+    elif assistant:
+        calls = [inner for call in meta.tool_calls or () for inner in _clean(call, unwrapped(call), redact)]
+    return ReadTurn(
+        position=position,
+        turn_id=turn.id or None,
+        ts=ts,
+        role=turn.role,
+        text="" if turn.role == "tool" else text,
+        injected=injected,
+        thinking=_thinking(turn) if assistant else None,
+        calls=tuple(_without_recalled(call, notes) for call in calls),
+        given=meta.reflection if assistant and meta.reflection and meta.reflection.strip() else None,
+        depth=meta.depth,
+        is_subagent=meta.is_subagent,
+    )
+
+
+def _text(turn: Turn, notes: Notes) -> tuple[str, bool]:
+    """The text of a turn without what was put in, and whether that was all of a user turn."""
+    content = turn.content
+    if isinstance(content, str) and "<" not in content:
+        return content, False
+    put_in = 0
+    if isinstance(content, list):
+        content, put_in = own_blocks(content)
+    text = content_text(content)
+    strip = without_injected if turn.role == "user" else without_recalled
+    text, stripped = strip(text)
+    put_in += stripped
+    notes.add("extract", "injected", put_in)
+    shown = isinstance(content, list) and any(block.get("type") == "image" for block in content)
+    return text, bool(put_in) and turn.role == "user" and not text.strip() and not shown
+
+
+def _told(turn: Turn, text: str, redact: Redactor) -> list[ToolCallDTO]:
+    calls = calls_of_turn(turn.meta, text)
+    meta = turn.meta or _NO_META
+    plain = ToolCallDTO(name=meta.name or meta.tool or "unknown_tool")
+    return _clean(plain, calls, redact)
+
+
+def _clean(call: ToolCallDTO, calls: Sequence[ToolCallDTO], redact: Redactor) -> list[ToolCallDTO]:
+    """Calls that were taken out of a text, without what shows as a secret only now that names stand beside values."""
+    if not is_from_text(call, list(calls)):
+        return list(calls)
+    return [
+        replace(each, input=redacted_value(each.input, redact)[0], output=redacted_value(each.output, redact)[0])
+        for each in calls
+    ]
+
+
+def _without_recalled(call: ToolCallDTO, notes: Notes) -> ToolCallDTO:
+    if not isinstance(call.output, str) or "<" not in call.output:
+        return call
+    text, stripped = without_recalled(call.output)
+    notes.add("extract", "injected", stripped)
+    return replace(call, output=text) if stripped else call
+
+
+def _thinking(turn: Turn) -> str | None:
+    """The agent's reasoning: what the host sent beside the turn, and thinking blocks; the same twice is once."""
+    thought = turn.meta.agent_thinking if turn.meta else None
+    if not isinstance(turn.content, list):
+        return thought.strip() or None if thought else None
+    parts = [thought]
+    if turn.content:
+        blocks = [block for block in turn.content if block.get("type") == "thinking"]
+        parts += [text for block in blocks if isinstance(text := block.get("text", block.get("thinking")), str)]
+    return joined(dict.fromkeys(parts)) or None

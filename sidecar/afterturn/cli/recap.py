@@ -1,0 +1,144 @@
+"""`afterturn recap FILE`: the recap of a transcript file, for people (recap.md).
+
+Two formats are read: session files of Claude Code (JSON lines), and plain JSON: a list of messages of the protocol, or
+a RecapContext object. The model is the one that the settings name; with --facts, or where there is none, the recap is
+made here and nothing leaves the machine. Nothing is kept.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from afterturn.cli.claude_code import read_claude_code
+from afterturn.cli.client import Client, ServerFailed
+from afterturn.cli.transcript import Session, Turn
+from afterturn.recap.prompting import RecapInput, build_input
+from afterturn.redact import Redactor
+from afterturn.settings import ENVIRONMENT_NAME
+from afterturn_protocol.base import Message, ToolUse
+from afterturn_protocol.context import RecapContext
+from afterturn_protocol.settings import RecapSettings
+
+_FORMATS = "a session file of Claude Code (JSON lines), or JSON: a list of messages or a RecapContext"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the recap, or with --prompt what a model would be given. 1 where the file cannot be read as a session."""
+    try:
+        context = read_context(Path(options.file).read_text(encoding="utf-8", errors="replace"))
+    except OSError as problem:
+        sys.stderr.write(f"afterturn: {options.file}: {problem.strerror or problem}\n")
+        return 1
+    except ValueError as problem:
+        sys.stderr.write(f"afterturn: {options.file}: {problem}\n")
+        return 1
+    made = build_input(context, RecapSettings(), lambda text: Redactor().redact(text)[0], None)
+    if options.prompt:
+        sys.stdout.write("".join(f"{message.content}\n" for message in made.messages))
+        return 0
+    drafted = None if options.facts or made.empty else _drafted(context)
+    if options.json:
+        sys.stdout.write(json.dumps(_as_json(made, context, drafted), ensure_ascii=False, indent=1) + "\n")
+    else:
+        sys.stdout.write(f"{drafted['text'] if drafted else made.facts or 'There is nothing to recap.'}\n")
+    return 0
+
+
+def _drafted(context: RecapContext) -> dict[str, Any] | None:
+    """The recap of a server with the user's own settings and a store of its own; None where it gives none.
+
+    A failure is said on stderr.
+    """
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="afterturn-recap-") as folder,
+            Client({ENVIRONMENT_NAME: _settings(Path(folder) / "afterturn.db")}) as client,
+        ):
+            return client.ask("recap/now", {"sessionId": "afterturn recap", "context": context})["recap"]
+    except ServerFailed as problem:
+        sys.stderr.write(f"afterturn: {problem}; this is the recap without a model\n")
+        return None
+
+
+def _settings(store: Path) -> str:
+    """What the environment sets, with another store."""
+    given = _json(os.environ.get(ENVIRONMENT_NAME, ""))
+    tree: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    kept: Any = tree.get("store")
+    own = cast("dict[str, Any]", kept) if isinstance(kept, dict) else {}
+    return json.dumps({**tree, "store": {**own, "path": str(store), "url": None}})
+
+
+def read_context(text: str) -> RecapContext:
+    """The context that a file's text holds. Raises ValueError, with a sentence for a person, when it holds none."""
+    whole = _json(text)
+    if isinstance(whole, list):
+        return RecapContext(messages=_converted(whole, list[Message]))
+    if isinstance(whole, dict) and "messages" in whole:
+        return _converted(whole, RecapContext)
+    sessions = read_claude_code(text)
+    if not sessions:
+        raise ValueError(f"no session found; what can be read is {_FORMATS}")
+    return RecapContext(messages=messages_of(max(sessions, key=lambda session: len(session.turns))))
+
+
+def messages_of(session: Session) -> list[Message]:
+    """A session as messages of the protocol: the user's words, the assistant's with its calls, then their results."""
+    return [message for turn in session.turns for message in _messages(turn)]
+
+
+def _messages(turn: Turn) -> list[Message]:
+    stamp = turn.timestamp or None
+    messages: list[Message] = []
+    if turn.user_text is not None:
+        messages.append(Message(role="user", content=turn.user_text, timestamp=stamp))
+    if turn.assistant_text is not None or turn.calls:
+        calls = [ToolUse(id=call.tool_call_id, name=call.tool_name, input=call.args) for call in turn.calls]
+        said = turn.assistant_text or ""
+        messages.append(Message(role="assistant", content=said, tool_calls=calls or None, timestamp=stamp))
+    messages += [
+        Message(
+            role="tool",
+            content=call.result,
+            tool_call_id=call.tool_call_id,
+            tool_name=call.tool_name,
+            is_error=call.is_error,
+            timestamp=call.result_timestamp or stamp,
+        )
+        for call in turn.calls
+        if call.result is not None
+    ]
+    return messages
+
+
+def _as_json(made: RecapInput, context: RecapContext, drafted: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "recap": drafted["text"] if drafted else made.facts,
+        "origin": drafted["origin"] if drafted else "facts",
+        "model": drafted["model"] if drafted else None,
+        "usage": drafted["usage"] if drafted else None,
+        "contextHash": made.context_hash,
+        "gate": made.gate,
+        "messages": len(context.messages),
+        "promptChars": sum(len(message.content) for message in made.messages),
+    }
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        raise ValueError(f"not a conversation of the protocol: {problem}") from None

@@ -1,0 +1,135 @@
+"""What the server and the model worker say to each other, and how: frames of msgpack over two pipes.
+
+A frame is the length of its body in 4 bytes, the highest first, and the body. Nothing a provider wrote crosses but
+the text of a completion.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.msgpack import Decoder, Encoder
+
+FailedKind = Literal["connection", "status", "malformed", "unavailable"]
+HEAD_BYTES = 4
+
+
+class Call(Struct, frozen=True, kw_only=True, tag="call"):
+    """Make one model call.
+
+    model: "provider/id". messages: (role, content).
+    reasoning_off: have the model not reason, where its API has a word for it.
+    credentials: environment variables that litellm itself looks for.
+    limit_seconds: after this litellm may give up too; the deadlines are the server's.
+    """
+
+    id: int
+    model: str
+    messages: list[tuple[str, str]]
+    max_tokens: int
+    reasoning_off: bool
+    api_key: str | None
+    api_base: str | None
+    headers: dict[str, str]
+    credentials: dict[str, str]
+    limit_seconds: float
+
+    def __repr__(self) -> str:
+        return f"Call({self.id})"  # the fields hold keys, and a repr ends up in logs
+
+
+class Cancel(Struct, frozen=True, tag="cancel"):
+    """End a call. The worker answers `Ended`, unless the call's own answer is on its way."""
+
+    id: int
+
+
+class Ready(Struct, frozen=True, tag="ready"):
+    """litellm is loaded; calls may come."""
+
+    version: str
+
+
+class Broken(Struct, frozen=True, tag="broken"):
+    """litellm cannot be used. `problem` says why and what to install."""
+
+    problem: str
+
+
+class Alive(Struct, frozen=True, tag="alive"):
+    """The provider has sent something for a call."""
+
+    id: int
+
+
+class Reply(Struct, frozen=True, kw_only=True, tag="reply"):
+    """A completion.
+
+    text: UTF-8 with lone surrogates as they are. Tokens and cost (US dollars): None where they are not known.
+    """
+
+    id: int
+    text: bytes
+    stop_reason: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cost: float | None
+
+
+class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
+    """A call that brought no completion; the fields are those of ProviderFailure."""
+
+    id: int
+    kind: FailedKind
+    message: str
+    status: int | None = None
+    retry_after_ms: int | None = None
+    called: bool = True
+
+
+class Ended(Struct, frozen=True, tag="ended"):
+    """A cancelled call is over: its socket is closed."""
+
+    id: int
+
+
+ToWorker = Call | Cancel
+FromWorker = Ready | Broken | Alive | Reply | Failed | Ended
+
+
+def to_worker_decoder() -> Decoder[ToWorker]:
+    return Decoder(ToWorker)
+
+
+def from_worker_decoder() -> Decoder[FromWorker]:
+    return Decoder(FromWorker)
+
+
+def frame(encoder: Encoder, message: ToWorker | FromWorker) -> bytes:
+    """The message as it goes over the pipe."""
+    body = encoder.encode(message)
+    return len(body).to_bytes(HEAD_BYTES, "big") + body
+
+
+class Frames:
+    """Cuts what comes out of a pipe into the bodies of its frames."""
+
+    __slots__ = ("_buffer",)
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The bodies that are whole now."""
+        buffer = self._buffer
+        buffer += data
+        bodies: list[bytes] = []
+        start = 0
+        while len(buffer) - start >= HEAD_BYTES:
+            end = start + HEAD_BYTES + int.from_bytes(buffer[start : start + HEAD_BYTES], "big")
+            if len(buffer) < end:
+                break
+            bodies.append(bytes(buffer[start + HEAD_BYTES : end]))
+            start = end
+        del buffer[:start]
+        return bodies

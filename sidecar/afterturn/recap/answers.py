@@ -1,0 +1,56 @@
+"""From a model's reply to the recap that is shown (recap.md, 'Output')."""
+
+import re
+from functools import cache
+
+from afterturn.recap.grounding import grounded_text
+from afterturn.recap.input import RecapInput
+from afterturn.recap.sanitising import sanitise
+from afterturn.recap.sentences import cut_sentences
+from afterturn.replies import unfenced, without_thinking
+from afterturn.text import one_line
+
+# What else a provider may say is a stop in its own words (models.md, 'Completers').
+_UNCLEAN = frozenset(
+    "length max_tokens error aborted cancelled canceled tooluse tool_use tool_calls content_filter refusal".split()
+)
+_READ = 4000
+
+
+def is_clean_stop(stop_reason: str) -> bool:
+    """Whether a reply came to its own end."""
+    return stop_reason.lower() not in _UNCLEAN
+
+
+def check_answer(text: str, stop_reason: str, recap_input: RecapInput, max_chars: int) -> str | None:
+    """The recap in at most `max_chars` chars: white space collapsed, and only sentences that the input bears out.
+
+    None without a clean stop, or when nothing is left: then the facts are shown.
+    """
+    if not is_clean_stop(stop_reason):
+        return None
+    plain = _plain(sanitise(without_thinking(text[:_READ])))
+    checked = grounded_text(plain, recap_input.evidence)
+    return cut_sentences(checked, max_chars).strip() or None
+
+
+def _plain(text: str) -> str:
+    lines = [_marker().sub("", line) for line in unfenced(text.strip()).split("\n")]
+    bare = one_line(" ".join(lines)).replace("**", "")
+    bare = _label().sub("", _tags().sub("", bare)).strip()
+    return bare[1:-1] if len(bare) > 2 and bare[0] == bare[-1] == '"' and bare.count('"') == 2 else bare
+
+
+@cache
+def _marker() -> re.Pattern[str]:
+    return re.compile(r"^\s*(?:[-*\u2022]\s+|\d{1,2}[.)]\s+|#{1,6}\s+)")
+
+
+@cache
+def _tags() -> re.Pattern[str]:
+    return re.compile(r"</?(?:recap|summary|answer|output|text)>", re.IGNORECASE)
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(r"^\s*(?:recap|summary|\u6458\u8981|\u603b\u7ed3)\s*[:\uff1a]\s*", re.IGNORECASE)

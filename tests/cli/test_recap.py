@@ -1,0 +1,107 @@
+"""`afterturn recap FILE`, as people run it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MESSAGES = [
+    {"role": "user", "content": "Make the colors of the page green"},
+    {"role": "assistant", "content": "", "toolCalls": [{"id": "c1", "name": "write", "input": {"path": "src/a.css"}}]},
+    {"role": "tool", "content": "ok", "toolCallId": "c1"},
+    {"role": "assistant", "content": "Shall I run the tests?"},
+]
+FACTS = "Task: Make the colors of the page green. Since then: 1 step, wrote a.css. It asks: Shall I run the tests?\n"
+CLAUDE_CODE = [
+    {"type": "user", "sessionId": "s", "message": {"content": MESSAGES[0]["content"]}},
+    {
+        "type": "assistant",
+        "sessionId": "s",
+        "message": {
+            "id": "m1",
+            "content": [{"type": "tool_use", "id": "c1", "name": "Write", "input": {"file_path": "src/a.css"}}],
+        },
+    },
+    {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}]}},
+    {"type": "assistant", "message": {"id": "m2", "content": [{"type": "text", "text": "Shall I run the tests?"}]}},
+]
+
+
+def recap(home: Path, text: str, *args: str) -> "subprocess.CompletedProcess[str]":
+    file = home / "session.json"
+    file.write_text(text, "utf-8")
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "afterturn", "recap", str(file), *args],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        env={**os.environ, "AFTERTURN_HOME": str(home)},
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(MESSAGES),
+        json.dumps({"messages": MESSAGES}),
+        "\n".join(map(json.dumps, CLAUDE_CODE)),
+        "\n".join(map(json.dumps, CLAUDE_CODE)) + '\n{"type": "assist',
+    ],
+    ids=["messages", "context", "claude code", "claude code, torn"],
+)
+def test_facts(tmp_path: Path, text: str) -> None:
+    done = recap(tmp_path, text, "--facts")
+    assert (done.returncode, done.stdout, done.stderr) == (0, FACTS, "")
+
+
+def test_without_a_model_it_is_the_facts(tmp_path: Path) -> None:
+    done = recap(tmp_path, json.dumps(MESSAGES))
+    assert (done.returncode, done.stdout) == (0, FACTS)
+
+
+def test_for_programs(tmp_path: Path) -> None:
+    found = json.loads(recap(tmp_path, json.dumps(MESSAGES), "--facts", "--json").stdout)
+    assert found["recap"] == FACTS.rstrip("\n")
+    assert (found["origin"], found["model"], found["usage"]) == ("facts", None, None)
+    assert (found["gate"], found["messages"], len(found["contextHash"])) == (True, 4, 64)
+
+
+def test_the_prompt_that_a_model_would_get(tmp_path: Path) -> None:
+    shown = recap(tmp_path, json.dumps(MESSAGES), "--prompt").stdout
+    assert "Make the colors of the page green" in shown
+    assert " step ok\nwrite " in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hello", "no session found"),
+        ("", "no session found"),
+        ('[{"role": 5, "content": ""}]', "$[0].role"),
+        ('{"messages": [{"role": "user"}]}', "content"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, text: str, said: str) -> None:
+    done = recap(tmp_path, text, "--facts")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_to_recap(tmp_path: Path) -> None:
+    assert recap(tmp_path, "[]", "--facts").stdout == "There is nothing to recap.\n"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "afterturn", "recap", str(tmp_path / "none")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "No such file" in done.stderr

@@ -1,0 +1,147 @@
+"""Model calls as a client meets them: where data goes, what stays counted, and what never happens unasked."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.server import Server
+
+OFFER = {"experimental": {"afterturn": {"sampling": True}}}
+
+WATCHED = """
+import os, sys
+def watch(event, given):
+    if event.startswith("socket.") and not (event == "socket.__new__" and given[1] == 1):
+        open(os.environ["NOTED"], "a").write(f"{event} {given[1:]}\\n")
+sys.addaudithook(watch)
+"""
+"""Notes every use of a socket; the event loop's own pair, of the family AF_UNIX, is none."""
+
+
+def batch(word: str) -> dict[str, Any]:
+    text = f"building module {word} of the project, nothing to see here\n" * 40
+    call = {"toolCallId": word, "toolName": "bash", "args": {"command": "make"}, "resultText": text}
+    return {"turnIndex": 0, "timestamp": 1, "toolCalls": [call]}
+
+
+def summarize(server: Server, word: str, **options: Any) -> int | str:
+    return server.post("condense/summarize", {"sessionId": "s", "batch": batch(word), "options": options})
+
+
+def asked(server: Server) -> dict[str, Any]:
+    return server.take(lambda message: message.get("method") == "sampling/createMessage")
+
+
+def answer(server: Server, **said: Any) -> None:
+    result = {"text": "- [[1:bash]] `make` ended", "stopReason": "stop", "model": "acme/one", **said}
+    server.send({"jsonrpc": "2.0", "id": asked(server)["id"], "result": result})
+
+
+@pytest.mark.parametrize("settings", [{}, {"models": {"provider": "none", "model": "openai/gpt"}}], ids=["none", "off"])
+def test_s06_with_nothing_configured_no_socket_is_opened(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """Cases S06 and P01: every job works, nothing connects, resolves a name or even makes a socket."""
+    noted = tmp_path / "sockets"
+    command = [sys.executable, "-c", f"{WATCHED}from afterturn.launch import main\nmain()", "--stdio"]
+    with Server(tmp_path / "home", command=command, env={"NOTED": str(noted)}) as server:
+        server.initialize(initializationOptions=settings)
+        assert server.answer(summarize(server, "one"))["result"]["source"] == "extractive"
+        assert server.answer(summarize(server, "two"))["result"]["source"] == "extractive"
+        assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"]
+        assert server.call("condense/fuse", {"sessionId": "s", "shortIds": ["t1", "t2"]})["source"] == "extractive"
+        assert server.call("afterturn/usage")["total"]["calls"] == 0
+        status = server.call("afterturn/status")
+        assert (status["destinations"], status["process"]["loadedModules"]) == ([], [])
+        server.close_stdin()
+        server.wait_exit()
+    assert not noted.exists(), noted.read_text()
+
+
+def test_the_watch_sees_a_socket(tmp_path: Path) -> None:
+    noted = tmp_path / "sockets"
+    code = f"{WATCHED}import socket\nsocket.socket().close()"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=20, env={**os.environ, "NOTED": str(noted)})
+    assert "socket.__new__" in noted.read_text()
+
+
+@pytest.mark.req("usage.totals")
+def test_usage_is_shared_by_sidecars_and_outlives_them(tmp_path: Path) -> None:
+    for calls in (1, 2):
+        with Server(tmp_path) as server, Server(tmp_path) as other:
+            for each in (server, other):
+                each.initialize(capabilities=OFFER)
+            id = summarize(server, f"word {calls}")
+            answer(server, usage={"inputTokens": 100, "outputTokens": 10, "cost": 0.5})
+            assert server.answer(id)["result"]["source"] == "model"
+            total = other.call("afterturn/usage")["total"]
+            assert total == {
+                "model": "acme/one", "inputTokens": 100 * calls, "outputTokens": 10 * calls, "cost": 0.5 * calls,
+                "calls": calls,
+            }  # fmt: skip
+            assert other.call("afterturn/status")["usage"]["today"] == total
+
+
+def test_a_call_in_flight_is_in_the_queues_figures(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER, initializationOptions={"models": {"concurrency": 1}})
+        ids = [summarize(server, "one"), summarize(server, "two")]
+        request = asked(server)
+        queue = server.call("afterturn/status")["queue"]
+        assert queue["modelCalls"] == 1
+        assert server.call("afterturn/usage")["total"]["calls"] == 0
+        result = {"text": "- [[1:bash]] `make` ended", "stopReason": "stop", "model": "acme/one"}
+        server.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
+        answer(server)
+        assert [server.answer(id)["result"]["source"] for id in ids] == ["model", "model"]
+        queue = server.call("afterturn/status")["queue"]
+        assert (queue["modelCalls"], queue["modelCallsWaiting"]) == (0, 0)
+
+
+def test_status_names_every_destination_and_every_job(tmp_path: Path) -> None:
+    models = {
+        "model": "openai/gpt", "fallbackModel": "anthropic/claude", "apiKeyEnv": "NO_SUCH_KEY",
+    }  # fmt: skip
+    with Server(tmp_path) as server:
+        server.initialize(initializationOptions={"models": models, "capture": {"model": "mistral/small"}})
+        status = server.call("afterturn/status")
+        assert status["destinations"] == ["openai", "anthropic", "mistral"]
+        assert [(each["job"], each["provider"], each["model"]) for each in status["providers"][:3]] == [
+            ("condense", "litellm", "openai/gpt"),
+            ("recap", "litellm", "openai/gpt"),
+            ("capture", "litellm", "mistral/small"),
+        ]
+        changed = {"models": {"model": "openai/gpt", "apiBase": "https://user:secret@llm.example/v1?key=secret"}}
+        server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": changed}})
+        status = server.call("afterturn/status")
+        assert "https://llm.example/v1" in status["destinations"]
+        assert "secret" not in json.dumps(status)
+
+
+def refused(server: Server, id: int | str, limit: int) -> dict[str, Any]:
+    """The result of a request whose model calls are all refused; at most `limit` may come."""
+    while True:
+        message = server.take(lambda m: m.get("id") == id or m.get("method") == "sampling/createMessage")
+        if "method" not in message:
+            return message["result"]
+        limit -= 1
+        assert limit >= 0
+        error = {"code": -32601, "message": "no such method, key sk-ant-secret"}
+        server.send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+
+
+def test_a_client_that_refuses_again_and_again_is_left_alone(tmp_path: Path) -> None:
+    """Case L06: a client that says it samples and never does costs nobody any time."""
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        for number in range(8):
+            result = refused(server, summarize(server, f"word {number}"), limit=5 - number)
+            assert result["source"] == "extractive"
+        condense = server.call("afterturn/status")["providers"][0]
+        assert (condense["provider"], condense["state"]) == ("host", "paused")
+        assert "secret" not in condense["reason"]
+        assert len(server.stderr.splitlines()) == 1
+        assert "secret" not in server.stderr

@@ -1,0 +1,293 @@
+"""recap.md, 'Output': what of a model's reply may be shown (R03; prior recaps, cases 26, 45, 46)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterturn.recap.answers import check_answer, is_clean_stop
+from afterturn.recap.claims import claims_in
+from afterturn.recap.sentences import content_words, cut_sentences, is_chinese, joined, sentences
+from afterturn_protocol.base import Message
+from tests.recap.talk import built, call, ran, result, said, user, wrote
+
+RUN = "pytest -q"
+EDIT = wrote("src/login.py")
+ASK = user("Fix the login test in src/login.py, then add a changelog entry")
+DENIED = [ASK, said("Shall I run pytest?", call("bash", command="pytest")), result("The user rejected this tool use")]
+NOT_RUN = [ASK, said("I would run it.", call("bash", command="pytest -q"))]
+PASSED = [
+    ASK,
+    *wrote("src/login.py"),
+    *ran("pytest -q", "...\n12 passed in 0.3s", 2),
+    said("Next, the changelog entry."),
+]
+FAILED = [
+    ASK,
+    *wrote("src/login.py"),
+    *ran("pytest -q", "E  AssertionError\n1 failed, 11 passed in 0.3s", 2, is_error=True),
+]
+HIDDEN_FAIL = [ASK, *EDIT, *ran("pytest -q | tail -3", "1 failed, 11 passed in 0.3s", 2)]
+EDITED = [ASK, *EDIT]
+LATER_FAIL = [*PASSED, *ran("pytest -q", "2 failed, 10 passed", 3)]
+LATER_EDIT = [*PASSED, *wrote("src/login.py", 4)]
+BUILT = [ASK, *EDIT, *ran("npm run build", "done in 3s", 2)]
+COMMITTED = [*PASSED, *ran('git commit -m "x"', "[main 1a2b3c4] x", 5)]
+PUSH_FAILED = [*COMMITTED, *ran("git push", "error: failed to push some refs", 6, is_error=True)]
+LOOKED = [ASK, *EDIT, *ran("ls src", "login.py", 2)]
+SCRIPT = [ASK, *EDIT, *ran("python repro.py", "login ok", 2)]
+TALKED = [ASK, said("I think the tests pass and everything is done.")]
+
+# Steps, sentence, whether it may be shown.
+CLAIMS: list[tuple[str, list[Message], str, bool]] = [
+    ("denied run", DENIED, "Tests verified and passing.", False),
+    ("denied run", DENIED, "The login test is fixed.", False),
+    ("denied run", DENIED, "The work is complete.", False),
+    ("denied run", DENIED, "You are fixing the login test.", True),
+    ("denied run", DENIED, "Running pytest was denied.", True),
+    ("denied run", DENIED, "The test was not verified.", True),
+    ("not run", NOT_RUN, "All tests pass.", False),
+    ("not run", NOT_RUN, "The login test passes now.", False),
+    ("not run", NOT_RUN, "The tests have not passed yet.", True),
+    ("not run", NOT_RUN, "The suite is green.", False),
+    ("not run", NOT_RUN, "The patch fixes the login test.", False),
+    ("not run", NOT_RUN, "The login no longer crashes.", False),
+    ("not run", NOT_RUN, "The issue was addressed.", False),
+    ("not run", NOT_RUN, "The work is wrapped up.", False),
+    ("not run", NOT_RUN, "The change landed.", False),
+    ("not run", NOT_RUN, "The fix is live.", False),
+    ("not run", NOT_RUN, "The login ran successfully.", False),
+    ("not run", NOT_RUN, "The code compiles without errors.", False),
+    ("not run", NOT_RUN, "You want the login page green.", True),
+    ("not run", NOT_RUN, "You are looking for a change that fixes the login test.", True),
+    ("passed", PASSED, "All 12 tests pass.", True),
+    ("passed", PASSED, "All 13 tests pass.", False),
+    ("passed", PASSED, "The login test is fixed.", True),
+    ("passed", PASSED, "The fix is verified.", True),
+    ("passed", PASSED, "The fix was merged.", False),
+    ("passed", PASSED, "The fix is committed and pushed.", False),
+    ("failed", FAILED, "The tests pass.", False),
+    ("failed", FAILED, "The login test is fixed.", False),
+    ("failed", FAILED, "It is done.", False),
+    ("failed", FAILED, "One test still fails.", True),
+    ("failed but exit 0", HIDDEN_FAIL, "The tests pass.", False),
+    ("failed but exit 0", HIDDEN_FAIL, "The bug is resolved.", False),
+    ("edited only", EDITED, "The login test is fixed.", False),
+    ("edited only", EDITED, "Everything works.", False),
+    ("edited only", EDITED, "Updated src/login.py.", True),
+    ("edited only", EDITED, "Updated src/login.py and pushed.", False),
+    ("failed later", LATER_FAIL, "The tests pass.", False),
+    ("edited later", LATER_EDIT, "The login test is fixed.", False),
+    ("edited later", LATER_EDIT, "The tests pass.", False),
+    ("a document written later", [*PASSED, *wrote("CHANGELOG.md", 4)], "The tests pass.", True),
+    ("built", BUILT, "The build passes.", True),
+    ("built", BUILT, "The tests pass.", False),
+    ("committed", COMMITTED, "The change is committed.", True),
+    ("edited after the commit", [*COMMITTED, *wrote("CHANGELOG.md", 7)], "The change is committed.", False),
+    ("long ago", [*EDITED, *(said(f"Thought {at}.") for at in range(40))], "src/login.py was updated.", True),
+    ("push failed", PUSH_FAILED, "The change is pushed.", False),
+    ("push failed", PUSH_FAILED, "The change is committed.", True),
+    ("only looked", LOOKED, "The login bug is fixed.", False),
+    ("a script ran", SCRIPT, "The login bug is fixed.", True),
+    ("a script ran", SCRIPT, "The tests pass.", False),
+    ("only words", TALKED, "The tests pass.", False),
+    ("only words", TALKED, "Everything is done.", False),
+    ("only words", TALKED, "The goal is to get the tests passing.", True),
+    ("only words", TALKED, "The tests should be verified before it is merged.", True),
+    ("Chinese, not run", NOT_RUN, "测试已通过。", False),
+    ("Chinese, not run", NOT_RUN, "登录问题已修复。", False),
+    ("Chinese, not run", NOT_RUN, "任务已完成。", False),
+    ("Chinese, not run", NOT_RUN, "测试尚未通过。", True),
+    ("Chinese, not run", NOT_RUN, "编译没有错误。", False),
+    ("Chinese, passed", PASSED, "测试已通过。", True),
+    ("German", NOT_RUN, "Die Tests sind bestanden.", False),
+]
+
+
+def check(messages: list[Message], reply: str, stop: str = "stop", limit: int = 400) -> str | None:
+    return check_answer(reply, stop, built(*messages), limit)
+
+
+@pytest.mark.parametrize(
+    ("where", "messages", "sentence", "kept"), CLAIMS, ids=[f"{each[0]}: {each[2]}" for each in CLAIMS]
+)
+def test_claims(where: str, messages: list[Message], sentence: str, kept: bool) -> None:
+    assert check(messages, sentence) == (sentence if kept else None)
+
+
+NAMED: list[tuple[str, bool]] = [
+    ("You are fixing `src/login.py`.", True),
+    ("You are fixing src/logout.py.", False),
+    ("You are looking into commit 1a2b3c4d.", False),
+    ("You asked to run `pytest -q`.", True),
+    ("You asked to run `pytest -x`.", False),
+    ("The plan is to run npm test.", False),
+    ('You asked to "then add a changelog entry".', True),
+    ('You asked to "ship it today".', False),
+    ("The file has 4711 lines.", False),
+    ("You are fixing the login test.", True),
+]
+
+
+@pytest.mark.parametrize(("sentence", "kept"), NAMED, ids=[each[0] for each in NAMED])
+def test_what_is_named_occurs_in_the_input(sentence: str, kept: bool) -> None:
+    assert check(NOT_RUN, sentence) == (sentence if kept else None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("Next: add the changelog entry.", True),
+        ("The next step is adding a changelog entry.", True),
+        ("Next, deploy the staging cluster.", False),
+        ("Next step: migrate billing to Kubernetes.", False),
+    ],
+)
+def test_a_next_step_needs_evidence(sentence: str, kept: bool) -> None:
+    assert check(PASSED, sentence) == (sentence if kept else None)
+
+
+def test_failing_sentences_are_dropped_and_the_rest_stays() -> None:
+    reply = "You are fixing the login test. All tests pass and it is merged. Next: add the changelog entry."
+    assert check(NOT_RUN, reply) == "You are fixing the login test. Next: add the changelog entry."
+    assert check(DENIED, "Tests verified and passing. Everything is complete.") is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ("  You are\n fixing \t the login test. ", "You are fixing the login test."),
+        ("<think>so</think>You are fixing the login test.", "You are fixing the login test."),
+        ("```\nYou are fixing the login test.\n```", "You are fixing the login test."),
+        ("Recap: You are fixing the login test.", "You are fixing the login test."),
+        (
+            "- You are fixing the login test.\n- Next: the changelog entry.",
+            "You are fixing the login test. Next: the changelog entry.",
+        ),
+        ('"You are fixing the login test."', "You are fixing the login test."),
+        ("**Task**: fixing the login test.", "Task: fixing the login test."),
+        ("\x1b[31mYou are fixing\u202e the login test.", "You are fixing the login test."),
+        ("你在修复登录测试。下一步：add the changelog entry。", "你在修复登录测试。下一步：add the changelog entry。"),
+        ("", None),
+        ("...", None),
+        ("<think>only thought", None),
+    ],
+)
+def test_cleaning(reply: str, shown: str | None) -> None:
+    assert check(PASSED, reply) == shown
+
+
+@pytest.mark.parametrize("stop", ["length", "error", "aborted", "max_tokens", "toolUse", "tool_use", "content_filter"])
+def test_only_a_clean_stop_counts(stop: str) -> None:
+    assert not is_clean_stop(stop)
+    assert check(PASSED, "You are fixing the login test.", stop) is None
+
+
+@pytest.mark.parametrize("stop", ["stop", "end_turn", "Stop", ""])
+def test_clean_stops(stop: str) -> None:
+    assert is_clean_stop(stop)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("One two. Three four.", 20, "One two. Three four."),
+        ("One two. Three four.", 15, "One two."),
+        ("A b. Then a very long second sentence", 20, "A b. Then a very…"),
+        ("一句话。第二句话很长很长", 6, "一句话。"),
+        ("ends here. lower goes on and on", 14, "ends here."),
+        ("see a.py now and then", 12, "see a.py…"),
+        ("x", 0, ""),
+    ],
+)
+def test_cut(text: str, limit: int, expected: str) -> None:
+    assert cut_sentences(text, limit) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("See a.py, e.g. line 3. Then b.", ["See a.py, e.g. line 3.", "Then b."]),
+        ("v1.2.3 is out. 3 left", ["v1.2.3 is out.", "3 left"]),
+        ("第一句。第二句！", ["第一句。", "第二句！"]),
+        ('He said "go." Then left.', ['He said "go."', "Then left."]),
+        ("one; two", ["one;", "two"]),
+        ("Look at it. src/a.py changed.", ["Look at it.", "src/a.py changed."]),
+        ("", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("修复登录", True),
+        ("fix the login", False),
+        ("ログインを修正", False),
+        ("修复 login.py 的测试", True),
+        ("fix 中文 handling in the parser please", False),
+    ],
+)
+def test_chinese(text: str, expected: bool) -> None:
+    assert is_chinese(text) is expected
+
+
+def test_words_that_carry_meaning() -> None:
+    assert content_words("Please fix the Login test") == {"fix", "login", "test"}
+    assert content_words("修复登录") == {"修复", "复登", "登录"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kinds"),
+    [
+        ("All tests pass.", ["pass"]),
+        ("The option is passed to the parser.", []),
+        ("You are working on the parser.", []),
+        ("It is working.", ["works"]),
+        ("A fixed-width table.", []),
+        ("If it is fixed, merge.", []),
+        ("It isn't fixed.", []),
+        ("Fixed, built and merged.", ["fixed", "merge"]),
+        ("Not done, but the tests passed.", ["pass"]),
+    ],
+)
+def test_kinds_of_claims(sentence: str, kinds: list[str]) -> None:
+    assert claims_in(sentence) == kinds
+
+
+TEXT = st.text(st.characters(codec=None, categories=None), max_size=200)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "You fix it. ",
+            "All tests pass. ",
+            "src/login.py ",
+            "下一步。",
+            "\ud83d",
+            "e.g. ",
+            "Next: ",
+            "`pytest` ",
+            "\n- ",
+        ]
+    )
+    | TEXT,
+    max_size=20,
+).map("".join)
+
+
+@given(PIECES, st.integers(1, 400))
+def test_never_longer_than_asked_for_and_checked_again_the_same(reply: str, limit: int) -> None:
+    made = built(*PASSED)
+    shown = check_answer(reply, "stop", made, limit)
+    if shown is not None:
+        assert 0 < len(shown) <= limit
+        assert "\n" not in shown
+    whole = check_answer(reply, "stop", made, 100_000)
+    assert whole is None or check_answer(whole, "stop", made, 100_000) in (whole, None)
+
+
+@given(TEXT)
+def test_sentences_lose_nothing(text: str) -> None:
+    assert "".join(joined(sentences(text)).split()) == "".join(text.split())
