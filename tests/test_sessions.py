@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from afterturn.clock import SystemClock
-from afterturn.sessions import Sessions
+from afterturn.sessions import TRUSTED_SECONDS, Sessions
 from afterturn_protocol.session import DeletedCounts, SessionOpenParams, SessionOpenResult
+from tests.clocks import ManualClock
 
 
 class RecordingStore:
@@ -27,7 +27,8 @@ class Opening:
     def __init__(self) -> None:
         self.store = RecordingStore()
         self.resumed: list[str] = []
-        self.sessions = Sessions(lambda: self.store, self._resume, SystemClock())
+        self.clock = ManualClock()
+        self.sessions = Sessions(lambda: self.store, self._resume, self.clock)
 
     async def _resume(self, session_id: str, after_reply: Any) -> None:
         self.resumed.append(session_id)
@@ -56,6 +57,16 @@ def test_opening_again_asks_the_store_only_for_something_new() -> None:
     assert len(opening.store.opened) == 1
     assert opening.open("a", project="q").known is True
     assert opening.store.opened[1:] == [("a", "q", None)]
+
+
+def test_what_the_store_said_is_not_trusted_for_long() -> None:
+    opening = Opening()
+    opening.open("a", project="p")
+    opening.store.opened.clear()  # another process erased it
+    assert opening.open("a", project="p").known is True
+    asyncio.run(opening.clock.wait(TRUSTED_SECONDS))
+    assert opening.open("a", project="p").known is False
+    assert opening.store.opened == [("a", "p", None)]
 
 
 def test_what_an_earlier_process_began_is_taken_up_once() -> None:

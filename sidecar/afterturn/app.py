@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -248,8 +249,11 @@ class App:
             from importlib import import_module
 
             module = import_module(f"afterturn.methods.{binding.module}")
-            handle: Handler = partial(getattr(module, binding.name), self._service(binding.service))
-            return load(METHODS[name].params), self._noting(handle) if binding.ordered else handle
+            handle: Callable[..., Any] = getattr(module, binding.name)
+            service = self._service(binding.service)
+            return load(METHODS[name].params), self._noting(handle, service) if binding.ordered else partial(
+                handle, service
+            )
 
         return Route(
             name,
@@ -260,14 +264,14 @@ class App:
             deadline_seconds=binding.deadline_seconds,
         )
 
-    def _noting(self, handle: Handler) -> Handler:
-        """`handle`, and its session is one that this client has used."""
+    def _noting(self, handle: Callable[..., Any], service: Any) -> Handler:
+        """`handle` with its service, and the session is one that this client has used."""
         used, first_use = self.parts.used, self.parts.first_use
 
         def noted(params: Any, call: Call) -> Any:
             if params.session_id not in used:
                 first_use(params.session_id)
-            return handle(params, call)
+            return handle(service, params, call)
 
         return noted
 

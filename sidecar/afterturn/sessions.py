@@ -58,16 +58,21 @@ class Recaps(Protocol):
         ...
 
 
+TRUSTED_SECONDS = 1.0
+"""For so long what the store said of a session is repeated: another process may have erased the session since."""
+
+
 class _Opened(Struct, frozen=True):
-    """With what a session was opened last, and what opening it so again is answered."""
+    """With what a session was opened last, what opening it so again is answered, and until when (monotonic s)."""
 
     project: str | None
     parent_session_id: str | None
     again: SessionOpenResult
+    until: float
 
 
 class Sessions:
-    """Opens and forgets sessions. What was opened on this connection is answered from memory.
+    """Opens and forgets sessions. What was opened on this connection a moment ago is answered from memory.
 
     `resume` takes up what an earlier process had begun in a session and not finished. `recaps`: who is to hear of a
     session, if anybody is; it is called with whether the message at hand is for recaps. `erasing`: entered while a
@@ -93,12 +98,17 @@ class Sessions:
         self, params: SessionOpenParams, after_reply: AfterReply
     ) -> SessionOpenResult | Coroutine[Any, Any, SessionOpenResult]:
         """Open a session, or open it again. Raises StoreError."""
-        for_recaps = (params.model, params.context, params.saved_recap)
-        recaps = self._recaps(any(each is not None for each in for_recaps))
+        for_recaps = params.model is not None or params.context is not None or params.saved_recap is not None
+        recaps = self._recaps(for_recaps)
         if recaps is not None:
             recaps.opened(params, after_reply)
         opened = self._opened.get(params.session_id)
-        if opened and opened.project == params.project and opened.parent_session_id == params.parent_session_id:
+        if (
+            opened
+            and opened.project == params.project
+            and opened.parent_session_id == params.parent_session_id
+            and self._clock.monotonic() < opened.until
+        ):
             return opened.again
         return self._open_in_store(params, after_reply)
 
@@ -113,7 +123,8 @@ class Sessions:
         if known and session_id not in self._opened:
             await self._resume(session_id, after_reply)
         again = SessionOpenResult(session_id=session_id, known=True)
-        self._opened[session_id] = _Opened(params.project, params.parent_session_id, again)
+        until = self._clock.monotonic() + TRUSTED_SECONDS
+        self._opened[session_id] = _Opened(params.project, params.parent_session_id, again, until)
         return SessionOpenResult(session_id=session_id, known=known)
 
     def changed(self, params: SessionChangedParams, after_reply: AfterReply) -> None:

@@ -132,15 +132,16 @@ class Connection:
         self._take(frames)
 
     def _take(self, frames: list[Frame]) -> None:
+        outlet, receive = self._outlet, self._receive
         for count, frame in enumerate(frames, 1):
             if isinstance(frame, Fault):
                 error_data = ErrorData(kind=frame.kind)
                 self._reply_error(None, ErrorObject(code=INVALID_REQUEST, message=frame.message, data=error_data))
             else:
-                self._receive(frame)
+                receive(frame)
             if self._ended:
                 return
-            if self._outlet.full:
+            if outlet.full:
                 self._backlog = frames[count:]
                 self._on_hold()
                 return
@@ -167,9 +168,9 @@ class Connection:
             return
         elif (route := self.routes.get(method)) is None:
             self._reply_error(id, ErrorObject(code=METHOD_NOT_FOUND, message=f"Unknown method {_quoted(method)}"))
-        elif id in self._open:
+        elif self._open and id in self._open:
             self._reply_error(id, ErrorObject(code=INVALID_REQUEST, message="This id is still in use"))
-        elif len(self._open) >= MAX_IN_FLIGHT or self.congested:
+        elif self.congested or len(self._open) >= MAX_IN_FLIGHT:
             self._reply_error(id, _busy())
         else:
             self._run(route, Call(self._out, id, method), message.params)

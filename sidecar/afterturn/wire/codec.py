@@ -23,15 +23,16 @@ _MAX_DIGITS = 4300
 class Envelope(Struct, gc=False):
     """Any message of a peer.
 
-    `params`, `result` and `error` are raw as received; after the slow path they hold the plain value instead.
+    `params`, `result` and `error` are raw as received; after the slow path they hold the plain value instead. The fields
+    stand in the order in which they mostly come, since each is looked for behind the one before.
     """
 
+    jsonrpc: str | UnsetType = UNSET
     id: int | str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: Raw | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
-    jsonrpc: str | UnsetType = UNSET
 
 
 class _Head(Struct):

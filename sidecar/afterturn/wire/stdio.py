@@ -14,6 +14,8 @@ from collections.abc import Callable
 # Below the size from which the allocator maps fresh pages for every read (128 KiB): that cost 15 µs a read.
 READ_BYTES = 120 * 1024
 PIPE_BYTES = 1024 * 1024
+# Answers of one burst leave in pieces of so many, so that the client works on the first while we work on the rest.
+BURST_FRAMES = 32
 
 
 class Reader:
@@ -135,7 +137,10 @@ class Writer:
         self.pending_bytes += len(data)
         if self.pending_bytes > self.limit_bytes:
             self.full = True
-        if not (self._corked or self._scheduled or self._waiting):
+        if self._corked:
+            if len(self._queue) >= BURST_FRAMES and not self._waiting:
+                self._flush()
+        elif not (self._scheduled or self._waiting):
             self._scheduled = True
             self._loop.call_soon(self._flush)
 
