@@ -20,6 +20,8 @@ from bench.capture.floor import STEPS, Floor, episode
 
 COMMAND = [sys.executable, "-I", "-m", "afterturn", "--stdio"]
 SMALL_STEPS = 3
+SETTLE_SECONDS = 0.25
+"""What follows the rows (the full-text index) is not to stand in the next round's way."""
 
 
 class Host:
@@ -106,8 +108,7 @@ def speed(rounds: int) -> None:
         if number >= 3:
             for name, figure in figures.items():
                 seen[name].append(figure)
-        # What follows the rows (the full-text index) is not to stand in the next round's way.
-        time.sleep(0.05)
+        time.sleep(SETTLE_SECONDS)
     medians = {name: statistics.median(figures) for name, figures in seen.items()}
     size = len(json.dumps(episode(0)))
     print(f"{STEPS} steps, {size / 1000:.0f} KB, median of {rounds} rounds")

@@ -182,6 +182,12 @@ class Process:
         hits = (await self.recall.search(TracesSearchParams(query=query, **more))).hits
         return [hit.trace.trace_id for hit in hits]
 
+    async def until_found(self, query: str, trace_ids: Sequence[str]) -> None:
+        """Wait until exactly these are found: the index follows the rows a moment later."""
+        with anyio.fail_after(PATIENCE_SECONDS):
+            while await self.found(query) != list(trace_ids):  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+
     async def traces(self, trace_ids: Sequence[str]) -> Sequence[Trace]:
         return await self.store.traces.get(trace_ids)
 

@@ -301,7 +301,7 @@ async def test_vectors_come_later_where_the_embedder_fails(start: Starter) -> No
     assert [warning.code for warning in result.warnings] == ["embedding_failed"]
     assert (result.traces[0].vectors.summary, result.traces[0].vectors.model) == (False, None)
     await process.until(lambda: len(embedder.embedded) >= 2)
-    assert await process.found("question") == result.trace_ids
+    await process.until_found("question", result.trace_ids)
     embedder.problem = None
     before = len(embedder.embedded)
     await process.pass_time(until=lambda: len(embedder.embedded) > before, step_seconds=10)

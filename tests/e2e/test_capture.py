@@ -95,20 +95,22 @@ def test_an_episode_over_the_wire(tmp_path: Path) -> None:
 
 @pytest.mark.req("capture.on-disk", "invariant.acknowledged-work")
 def test_what_was_answered_is_there_after_a_kill_and_done_after_the_first_event(tmp_path: Path) -> None:
-    """Case M03."""
+    """Case M03. The model of the first process never answers, so that its job cannot be done before the kill."""
     with Server(tmp_path) as server:
-        begin(server)
+        begin(server, offers=True)
         answer = server.call("capture/episodeFinalized", finalized("e1", 3))
         server.process.send_signal(signal.SIGKILL)
     with Server(tmp_path) as server:
-        begin(server)
+        begin(server, offers=True)
         assert server.call("capture/status", {"episodeId": "e1"})["state"] in ("queued", "running")
         server.call("afterturn/status")
         assert traces(server, sessionId="s") == []
         assert server.inbox == []
         server.call("session/open", {"sessionId": "other"})
         assert server.event("capture.started")["jobId"] == answer["jobId"]
-        done = server.event("capture.done")
+        while is_call(message := server.take(lambda m: is_call(m) or is_end(m))):
+            reply(server, message, scored())
+        done = message["params"]
         assert (done["jobId"], len(done["result"]["traces"])) == (answer["jobId"], 3)
         assert [event["seq"] for event in events(server)] == [done["seq"]]
 
@@ -410,3 +412,53 @@ def test_condensing_goes_before_capture(tmp_path: Path) -> None:
             else:
                 answered = True
         assert {message["method"] for message in ends} == {"capture.done"}
+
+
+def test_an_embedder_that_cannot_be_had_costs_vectors_only(tmp_path: Path) -> None:
+    """Case M09: said in the result and in the status; words find it meanwhile."""
+    with Server(tmp_path) as server:
+        begin(server, embeddings={"provider": "local", "model": "no-such-model"})
+        server.call("capture/episodeFinalized", finalized("e1"))
+        result = server.event("capture.done")["result"]
+        assert [warning["code"] for warning in result["warnings"]] == ["embedding_failed"]
+        assert "no-such-model" in json.dumps(result["warnings"])
+        assert server.call("afterturn/status")["queue"] == {
+            "requests": 1,
+            "batches": 0,
+            "captureJobs": 0,
+            "pendingEmbeddings": 1,
+            "modelCalls": 0,
+            "modelCallsWaiting": 0,
+        }
+        while not (hits := server.call("traces/search", {"query": "question 0", "sessionId": "s"})["hits"]):
+            pass
+        assert hits[0]["trace"]["traceId"] == result["traceIds"][0]
+        refused = server.ask("traces/search", {"query": "question 0", "sessionId": "s", "mode": "vector"})["error"]
+        assert refused["data"]["kind"] == "provider_unavailable"
+
+
+def test_turning_capture_off_leaves_what_waits(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        begin(server, offers=True)
+        for number in range(4):
+            server.call("capture/episodeFinalized", finalized(f"e{number}"))
+        calls = [server.take(is_call), server.take(is_call)]
+        off = {"afterturn": {**EMBED_NOTHING, "capture": {"enabled": False}}}
+        server.notify("workspace/didChangeConfiguration", {"settings": off})
+        assert server.call("capture/episodeFinalized", finalized("e9"))["reason"] == "disabled"
+        for call in calls:
+            reply(server, call, json.dumps({"scores": [{"idx": 0, "alpha": 0.5, "usable": True, "reason": "r"}]}))
+        for _ in calls:
+            while is_call(message := server.take(lambda m: is_call(m) or is_end(m))):
+                reply(server, message, scored())
+        assert server.call("capture/drain")["remaining"] == 2
+        server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": EMBED_NOTHING}})
+        assert server.call("capture/episodeFinalized", finalized("e9"))["status"] == "accepted"
+        ended: set[str] = set()
+        while len(ended) < 3:
+            message = server.take(lambda m: is_call(m) or is_end(m))
+            if is_call(message):
+                reply(server, message, scored())
+            else:
+                ended.add(message["params"]["result"]["episodeId"])
+        assert len(ended) == 3

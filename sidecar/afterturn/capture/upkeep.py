@@ -16,6 +16,12 @@ from afterturn_protocol.traces import TraceVectors
 ROWS = 64
 """Rows in one call of the embedder."""
 
+INDEXED_AT_ONCE = 16
+"""Rows indexed in one transaction: a few milliseconds, for which an episode on its way in waits at most."""
+
+BREATH_SECONDS = 0.02
+"""Between two such transactions: captures go on before the index does."""
+
 REST_SECONDS = 30.0
 """How long an embedder that failed is left alone; doubled with each failure in a row."""
 
@@ -39,8 +45,8 @@ class Upkeep:
 
     async def _catch_up(self) -> None:
         try:
-            while await self._needs.store.text_index.catch_up():
-                pass
+            while await self._needs.store.text_index.catch_up(limit=INDEXED_AT_ONCE):
+                await self._needs.clock.sleep(BREATH_SECONDS)
         except StoreError as problem:
             self._needs.report(f"the search index lags behind: {problem}")
 

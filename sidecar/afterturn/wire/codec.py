@@ -23,7 +23,7 @@ _MAX_DIGITS = 4300
 class Envelope(Struct, gc=False):
     """Any message of a peer.
 
-    `params`, `result` and `error` are raw as received; after the slow path they hold the plain value instead. The fields
+    `params`, `result` and `error` are raw as received; after the slow path they hold the plain value instead. Fields
     stand in the order in which they mostly come, since each is looked for behind the one before.
     """
 
