@@ -68,6 +68,13 @@ def ready_mib(command: list[str]) -> float:
         return process.rss_mib()
 
 
+def fresh_pipelined(command: list[str], requests: list[bytes]) -> float:
+    """Requests per second of a process that has just begun, 64 in flight: about what a session of some hours asks."""
+    with Process(command) as process:
+        ready(process)
+        return process.pipeline(requests, 64)
+
+
 class Warm:
     """A process that stays up over the runs, so that every peer is as warm as the others."""
 
