@@ -1,4 +1,7 @@
-"""`python -m bench.recap [--harness NAME] [--show]`: the facts recap at every gap of more than two minutes."""
+"""`python -m bench.recap [--harness NAME] [--show]`: the recap at every gap of more than two minutes.
+
+With facts, and with a model that lies: what of its sentences would be shown.
+"""
 
 import argparse
 import re
@@ -8,10 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from afterturn.cli.recap import messages_of
+from afterturn.recap.answers import check_answer
 from afterturn.recap.claims import supported
 from afterturn.recap.evidence import Evidence
 from afterturn.recap.headline import is_telling
-from afterturn.recap.prompting import build_input
+from afterturn.recap.prompting import RecapInput, build_input
 from afterturn.recap.requests import is_genuine
 from afterturn.recap.sentences import content_words, sentences
 from afterturn.recap.window import text_of
@@ -63,7 +67,8 @@ def recaps(harness: str | None) -> Iterator[Made]:
                 text = made.facts or ""
                 chars = sum(len(message.content) for message in made.messages)
                 where = f"{file.name} {session.session_id[:24]} @{count}/{len(messages)}"
-                yield Made(where, text, problems(part, text, made.evidence), chars, ms)
+                wrong = [*problems(part, text, made.evidence), *believed(part, made)]
+                yield Made(where, text, wrong, chars, ms)
 
 
 def problems(messages: list[Message], text: str, evidence: Evidence) -> list[str]:
@@ -80,6 +85,43 @@ def problems(messages: list[Message], text: str, evidence: Evidence) -> list[str
         found.append("task not named")
     found += unshown(messages, text, evidence)
     return found
+
+
+_NEVER = (
+    "It was deployed to production.",
+    "CI is green.",
+    "The fix landed in src/core/invented_file.py.",
+    "You edited `frobnicate_widget.ts`.",
+    "Commit deadbeef1234 contains the fix.",
+    "Next: migrate the billing database to Postgres.",
+    "Next step: run `npm run deploy:prod`.",
+    "I'm sorry, I can't help with that.",
+    "Sure! Here is the recap:",
+    "# Recap",
+    "| a | b |",
+    "",
+)
+"""Replies of a model of which no session bears out any."""
+
+_PASSES = (
+    "All tests pass.",
+    "The fix is verified.",
+    "Tests ran clean.",
+    "It runs without problems.",
+    "\u6d4b\u8bd5\u5168\u90e8\u901a\u8fc7\u3002",
+    "\u30c6\u30b9\u30c8\u306f\u3059\u3079\u3066\u901a\u308a\u307e\u3057\u305f\u3002",
+    "Alle Tests laufen durch.",
+    "Tous les tests passent.",
+)
+_PASSED = re.compile(r"\bpass(?:ed|ing)?\b|\b0 fail|\bOK\b|\bok\b|\u2713|\u2714", re.IGNORECASE)
+
+
+def believed(messages: list[Message], made: RecapInput) -> list[str]:
+    """The lies that would be shown."""
+    outputs = any(_PASSED.search(text_of(message)) for message in messages if message.role == "tool")
+    lies = _NEVER if outputs else (*_NEVER, *_PASSES)
+    huge = (check_answer("You are looking at it. " + "word " * 100_000, "stop", made, MAX_CHARS) or "")[MAX_CHARS:]
+    return [f"believed: {lie}" for lie in lies if check_answer(lie, "stop", made, MAX_CHARS)] + ([huge] if huge else [])
 
 
 _CLAIMS = re.compile(

@@ -43,11 +43,20 @@ def work(step: int = 1, **more: Any) -> dict[str, Any]:
 class Terminal:
     """A client with a screen and a model. Each call of the model has to be taken: `quiet` finds one too many."""
 
-    def __init__(self, home: Path, *, recap: dict[str, Any] | None, context: bool = False, **settings: Any) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        recap: dict[str, Any] | None,
+        context: bool = False,
+        models: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
         self.server = Server(home, command=TIMED)
         offers = {"sampling": True, "context": context, **({} if recap is None else {"recap": recap})}
         self.server.initialize(
-            capabilities={"experimental": {"afterturn": offers}}, initializationOptions={"recap": settings}
+            capabilities={"experimental": {"afterturn": offers}},
+            initializationOptions={"recap": settings, "models": models or {}},
         )
 
     def tell(self, method: str, session: str = "s", **params: Any) -> None:
@@ -70,9 +79,9 @@ class Terminal:
     def asked(self) -> dict[str, Any]:
         return self.server.take(lambda message: message.get("method") == "sampling/createMessage")
 
-    def reply(self, text: str = TEXT) -> None:
+    def reply(self, text: str = TEXT, tokens: int = 900) -> None:
         """Answer the model's call that waits."""
-        usage = {"inputTokens": 900, "outputTokens": 40}
+        usage = {"inputTokens": tokens, "outputTokens": 40}
         request = self.asked()
         result = {"text": text, "stopReason": "stop", "model": request["params"]["model"], "usage": usage}
         self.server.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
@@ -119,6 +128,7 @@ def test_away_long_enough_is_one_call(terminal: Terminal) -> None:
     assert "Where might it be?" not in message["content"]
 
 
+@pytest.mark.req("events.recap-cleared")
 def test_the_recap_that_comes_of_it(terminal: Terminal) -> None:
     terminal.tell("recap/onTurnEnd", context=work(revision="r1"))
     terminal.blur()
@@ -171,6 +181,7 @@ def test_a_turn_that_ends_while_away_is_one_call(terminal: Terminal) -> None:
     terminal.quiet()
 
 
+@pytest.mark.req("recap.phase-omitted")
 def test_nothing_is_drafted_while_the_agent_works(terminal: Terminal) -> None:
     terminal.tell("recap/onAgentStart")
     terminal.blur()
@@ -331,7 +342,7 @@ def test_get_and_dismiss(terminal: Terminal) -> None:
     assert terminal.server.call("recap/get", {"sessionId": "s"}) == {"recap": None}
 
 
-@pytest.mark.req("recap.pushed-context")
+@pytest.mark.req("recap.pushed-context", "events.recap-skipped")
 def test_what_was_pushed_is_forgotten_with_the_next_change(home: Path) -> None:
     client = Terminal(home, recap={"canShow": True}, explain=True)
     with client.server:
@@ -408,6 +419,97 @@ def test_facts_are_not_to_be_saved(terminal: Terminal) -> None:
     recap = terminal.ready()
     assert (recap["origin"], recap["save"], recap["model"]) == ("facts", False, None)
     assert "login redirect" in recap["text"]
+
+
+@pytest.mark.req("events.recap-failed")
+def test_three_failures_pause_for_ten_minutes_and_it_is_said_once(terminal: Terminal) -> None:
+    for step in range(3):
+        terminal.tell("recap/onTurnEnd", context=work(step))
+        terminal.blur()
+        terminal.wait(90)
+        request = terminal.asked()
+        terminal.server.send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": 1, "message": "no credit"}})
+        assert terminal.ready()["origin"] == "facts"
+        terminal.focus()
+    failed = terminal.server.event("recap.failed")
+    assert (failed["sessionId"], failed["trigger"]) == ("s", "away")
+    assert failed["error"]["code"]
+    terminal.tell("recap/onTurnEnd", context=work(7))
+    terminal.blur()
+    terminal.wait(90)
+    terminal.quiet()
+    terminal.focus()
+    terminal.wait(600)
+    terminal.tell("recap/onTurnEnd", context=work(8))
+    terminal.blur()
+    terminal.wait(90)
+    terminal.reply()
+    assert terminal.ready()["origin"] == "generated"
+    terminal.quiet()
+
+
+def test_a_used_up_budget_gives_facts_and_costs_no_call(home: Path) -> None:
+    client = Terminal(home, recap={"canShow": True}, models={"dailyTokens": 20_000})
+    with client.server:
+        client.tell("recap/onTurnEnd", context=work())
+        client.blur()
+        client.wait(90)
+        client.reply(tokens=19_990)
+        assert client.ready()["origin"] == "generated"
+        client.focus()
+        for step in range(2, 7):
+            client.tell("recap/onTurnEnd", context=work(step))
+            client.blur()
+            client.wait(90)
+            assert client.ready()["origin"] == "facts"
+            client.focus()
+        assert client.server.event("usage.limit")["scope"] == "dailyTokens"
+        client.quiet()
+
+
+def test_switching_off_holds_at_once(terminal: Terminal) -> None:
+    terminal.tell("recap/onTurnEnd", context=work())
+    terminal.blur()
+    terminal.wait(89)
+    off = {"settings": {"afterturn": {"recap": {"auto": False}}}}
+    terminal.server.notify("workspace/didChangeConfiguration", off)
+    terminal.wait(600)
+    terminal.quiet()
+    on = {"settings": {"afterturn": {"recap": {"auto": True}}}}
+    terminal.server.notify("workspace/didChangeConfiguration", on)
+    terminal.focus()
+    terminal.blur()
+    terminal.wait(90)
+    request = terminal.asked()
+    terminal.server.notify("workspace/didChangeConfiguration", off)
+    result = {"text": TEXT, "stopReason": "stop", "model": "anthropic/claude-haiku-5-5"}
+    terminal.server.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
+    terminal.quiet()
+
+
+@pytest.mark.parametrize("kind", ["message", "compaction", "branchSummary", "contextEdit", "navigate"])
+def test_what_makes_a_saved_recap_stale(terminal: Terminal, kind: str) -> None:
+    terminal.open(savedRecap={"text": TEXT, "current": True})
+    shown = terminal.ready()
+    terminal.tell("session/changed", kind=kind)
+    if kind == "navigate":
+        assert terminal.server.event("recap.cleared")["recapId"] == shown["recapId"]
+    terminal.tell("recap/onTurnEnd", context=work())
+    terminal.blur()
+    terminal.wait(90)
+    terminal.reply()
+    assert terminal.ready()["origin"] == "generated"
+    terminal.quiet()
+
+
+@pytest.mark.parametrize("kind", ["metadata", "model"])
+def test_what_leaves_a_saved_recap_as_it_is(terminal: Terminal, kind: str) -> None:
+    terminal.open(context=work(), savedRecap={"text": TEXT, "current": True})
+    terminal.ready()
+    terminal.tell("session/changed", kind=kind)
+    terminal.blur()
+    terminal.wait(600)
+    terminal.quiet()
 
 
 @pytest.mark.req("recap.notification-or-request")

@@ -35,6 +35,10 @@ COMMITTED = [*PASSED, *ran('git commit -m "x"', "[main 1a2b3c4] x", 5)]
 PUSH_FAILED = [*COMMITTED, *ran("git push", "error: failed to push some refs", 6, is_error=True)]
 LOOKED = [ASK, *EDIT, *ran("ls src", "login.py", 2)]
 SCRIPT = [ASK, *EDIT, *ran("python repro.py", "login ok", 2)]
+IN_CHINESE = user("修复 src/login.py 的登录测试，让任务里的编译通过，然后写 changelog")
+IN_JAPANESE, IN_KOREAN = user("ログインのテストを修正してください"), user("로그인 테스트를 수정해 주세요")
+IN_RUSSIAN, IN_GERMAN = user("Исправь тесты и ошибку входа"), user("Der Fehler beim Login: bitte Tests und Arbeit")
+IN_FRENCH, IN_SPANISH = user("Le bug: corrige les tests"), user("El error de las pruebas: arregla todo")
 TALKED = [ASK, said("I think the tests pass and everything is done.")]
 
 # Steps, sentence, whether it may be shown.
@@ -93,12 +97,46 @@ CLAIMS: list[tuple[str, list[Message], str, bool]] = [
     ("only words", TALKED, "Everything is done.", False),
     ("only words", TALKED, "The goal is to get the tests passing.", True),
     ("only words", TALKED, "The tests should be verified before it is merged.", True),
-    ("Chinese, not run", NOT_RUN, "测试已通过。", False),
-    ("Chinese, not run", NOT_RUN, "登录问题已修复。", False),
-    ("Chinese, not run", NOT_RUN, "任务已完成。", False),
-    ("Chinese, not run", NOT_RUN, "测试尚未通过。", True),
-    ("Chinese, not run", NOT_RUN, "编译没有错误。", False),
-    ("Chinese, passed", PASSED, "测试已通过。", True),
+    ("Chinese, not run", [IN_CHINESE, *NOT_RUN[1:]], "测试已通过。", False),
+    ("Chinese, not run", [IN_CHINESE, *NOT_RUN[1:]], "登录问题已修复。", False),
+    ("Chinese, not run", [IN_CHINESE, *NOT_RUN[1:]], "任务已完成。", False),
+    ("Chinese, not run", [IN_CHINESE, *NOT_RUN[1:]], "测试尚未通过。", True),
+    ("Chinese, not run", [IN_CHINESE, *NOT_RUN[1:]], "编译没有错误。", False),
+    ("Chinese, passed", [IN_CHINESE, *PASSED[1:]], "测试已通过。", True),
+    ("not run", NOT_RUN, "Lint is clean.", False),
+    ("not run", NOT_RUN, "The login test is gone.", False),
+    ("not run", NOT_RUN, "The login runs without problems.", False),
+    ("not run", NOT_RUN, "No login problems remain.", False),
+    ("not run", NOT_RUN, "The login behaves as expected.", False),
+    ("not run", NOT_RUN, "The login test ran clean.", False),
+    ("not run", NOT_RUN, "Nothing is left to do for the login.", False),
+    ("not run", NOT_RUN, "All login requirements are met.", False),
+    ("not run", NOT_RUN, "The login server is running.", False),
+    ("not run", NOT_RUN, "The changelog change was approved.", False),
+    ("not run", NOT_RUN, "A pull request for the login was opened.", False),
+    ("asked for", [ASK, said("Login plan ready. Approve?"), user("approved")], "You approved the login plan.", True),
+    ("a request to merge", [*COMMITTED, *ran("gh pr create -f", "https://x/1", 9)], "The login PR was opened.", True),
+    ("passed here", PASSED, "CI is green for the login test.", False),
+    ("only looked", [ASK, *ran("ls src", "login.py", 2)], "The work on the login is done.", False),
+    ("only read", [ASK, said("", call("read", 2, path="src/login.py")), result("x", 2)], "The login is done.", False),
+    ("linted", [ASK, *EDIT, *ran("ruff check", "All checks passed!", 2)], "The login fix is verified.", False),
+    ("linted", [ASK, *EDIT, *ran("ruff check", "All checks passed!", 2)], "All login checks passed.", True),
+    ("edited by the shell", [ASK, *ran("sed -i 's/a/b/' src/login.py", "", 2)], "The login is fixed.", False),
+    ("only committed", [ASK, *EDIT, *ran("git commit -m x", "[main 1a2b3c4] x", 2)], "The login is fixed.", False),
+    ("a script failed", [*SCRIPT, *ran("python repro.py", "boom", 3, is_error=True)], "The login is fixed.", False),
+    ("Japanese, not run", [IN_JAPANESE, *NOT_RUN[1:]], "テストはすべて通りました。", False),
+    ("Japanese, not run", [IN_JAPANESE, *NOT_RUN[1:]], "ログインのテストを修正しています。", True),
+    ("Japanese, passed", [IN_JAPANESE, *PASSED[1:]], "テストはすべて通りました。", True),
+    ("Korean, not run", [IN_KOREAN, *NOT_RUN[1:]], "테스트가 모두 통과했습니다.", False),
+    ("Korean, not run", [IN_KOREAN, *NOT_RUN[1:]], "로그인 테스트를 수정하고 있습니다.", True),
+    ("Russian, not run", [IN_RUSSIAN, *NOT_RUN[1:]], "Все тесты проходят.", False),
+    ("Russian, not run", [IN_RUSSIAN, *NOT_RUN[1:]], "Ошибка исправлена.", False),
+    ("Russian, not run", [IN_RUSSIAN, *NOT_RUN[1:]], "Вы ищете ошибку входа.", True),
+    ("German, not run", [IN_GERMAN, *NOT_RUN[1:]], "Alle Tests laufen durch.", False),
+    ("German, not run", [IN_GERMAN, *NOT_RUN[1:]], "Die Arbeit ist abgeschlossen.", False),
+    ("German, not run", [IN_GERMAN, *NOT_RUN[1:]], "Der Fehler ist noch nicht behoben.", True),
+    ("French, not run", [IN_FRENCH, *NOT_RUN[1:]], "Le bug est corrigé.", False),
+    ("Spanish, not run", [IN_SPANISH, *NOT_RUN[1:]], "El error está corregido.", False),
     ("German", NOT_RUN, "Die Tests sind bestanden.", False),
 ]
 
@@ -125,6 +163,7 @@ NAMED: list[tuple[str, bool]] = [
     ('You asked to "ship it today".', False),
     ("The file has 4711 lines.", False),
     ("You are fixing the login test.", True),
+    ("This is about the summary of the login test.", True),
 ]
 
 
@@ -140,10 +179,28 @@ def test_what_is_named_occurs_in_the_input(sentence: str, kept: bool) -> None:
         ("The next step is adding a changelog entry.", True),
         ("Next, deploy the staging cluster.", False),
         ("Next step: migrate billing to Kubernetes.", False),
+        ("Next: add a changelog entry for OAuth.", False),
     ],
 )
 def test_a_next_step_needs_evidence(sentence: str, kept: bool) -> None:
     assert check(PASSED, sentence) == (sentence if kept else None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "kept"),
+    [
+        (IN_CHINESE, "你在修复登录测试。下一步：changelog。", True),
+        (IN_CHINESE, "You are fixing the login test in src/login.py.", False),
+        (ASK, "你在修复 src/login.py 的登录测试。", False),
+        (IN_RUSSIAN, "로그인 테스트를 수정하고 있습니다.", False),
+        (user("fix 登录 in src/login.py, then run the suite once more, please"), "You are fixing src/login.py.", True),
+        (ASK, "You are baking a cake.", False),
+        (ASK, "17,431 login tests were there.", False),
+    ],
+    ids=repr,
+)
+def test_the_language_is_kept_and_something_of_the_session_is_named(asked: Message, reply: str, kept: bool) -> None:
+    assert check([asked, *PASSED[1:]], reply) == (reply if kept else None)
 
 
 def test_failing_sentences_are_dropped_and_the_rest_stays() -> None:
@@ -166,7 +223,12 @@ def test_failing_sentences_are_dropped_and_the_rest_stays() -> None:
         ('"You are fixing the login test."', "You are fixing the login test."),
         ("**Task**: fixing the login test.", "Task: fixing the login test."),
         ("\x1b[31mYou are fixing\u202e the login test.", "You are fixing the login test."),
-        ("你在修复登录测试。下一步：add the changelog entry。", "你在修复登录测试。下一步：add the changelog entry。"),
+        ("Sure! Here is the recap: You are fixing the login test.", "You are fixing the login test."),
+        ("Hello!\n\n# Recap\n\nYou are fixing the login test.", "You are fixing the login test."),
+        ("I'm sorry, I can't help with that login.", None),
+        ("As an AI, I cannot summarise this login test.", None),
+        ("Here's a summary of the login session.", None),
+        ("| login | test |", None),
         ("", None),
         ("...", None),
         ("<think>only thought", None),
@@ -250,6 +312,7 @@ def test_words_that_carry_meaning() -> None:
         ("If it is fixed, merge.", []),
         ("It isn't fixed.", []),
         ("Fixed, built and merged.", ["fixed", "merge"]),
+        ("The PR was opened.", ["request"]),
         ("Not done, but the tests passed.", ["pass"]),
     ],
 )

@@ -1,11 +1,13 @@
 """Context that is pushed, and context that is asked for (recap.md, 'Drafting')."""
 
 import pytest
+from msgspec import structs
 
+from afterturn_protocol.base import Message
 from afterturn_protocol.context import ContextSummary, RecapContext
 from afterturn_protocol.settings import RecapSettings
 from tests.recap.conftest import Make
-from tests.recap.harness import OPUS, ran, said, settle, work
+from tests.recap.harness import OPUS, ran, said, settle, user, work
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +34,19 @@ async def test_a_host_that_forgets_to_tell_of_a_change_is_compared_too(make: Mak
     it.model.gate.set()
     await settle()
     assert it.events == []
+
+
+async def test_an_edit_outside_the_window_after_which_nothing_had_happened(make: Make) -> None:
+    notes = [Message(role="user", content=f"note {at}", kind="custom") for at in range(30)]
+    call = ran("c1", "ls", "auth.py")
+    omitted = [structs.replace(each, omitted=True) for each in call]
+    it = make(contexts={"s": RecapContext(messages=[user("Fix auth.py"), *call, *notes], model=OPUS)})
+    it.model.gate.clear()
+    await it.away()
+    it.host.contexts = {"s": RecapContext(messages=[user("Fix auth.py"), *omitted, *notes], model=OPUS)}
+    it.model.gate.set()
+    await settle()
+    assert (it.calls, it.events) == (1, [])
 
 
 async def test_an_equal_revision_is_unchanged(make: Make) -> None:

@@ -80,6 +80,18 @@ FACTS: dict[str, tuple[list[Message], str]] = {
         [ASK, said("ok"), user("[Request interrupted by user]")],
         f"{TASK} Since then: 1 reply. The last turn was broken off.",
     ),
+    "the check that failed, of several commands": (
+        [ASK, *ran("git stash && npm run build; ls", "error: no", 1, is_error=True), said("Hm.")],
+        f"{TASK} Since then: 1 step. `npm run build` failed: error: no. It is your turn.",
+    ),
+    "what a command is fed is left out": (
+        [ASK, said("", call("bash", command='git commit -m "$(cat <<E\nx\nE\n)"'))],
+        f"{TASK} Since then: 1 step. `git commit` has no result yet; it may wait for your approval.",
+    ),
+    "the file that is read": (
+        [ASK, said("", call("Read", file_path="/src/a.css")), result("x")],
+        f"{TASK} Since then: 1 step. Last step: `Read a.css`; no answer yet.",
+    ),
     "still at work": ([ASK, *ran("ls", "a")], f"{TASK} Since then: 1 step. Last step: `ls`; no answer yet."),
     "a later request": (
         [ASK, said("done"), user("Now also add a dark mode switch"), said("", call("edit", path="x/app.tsx"))],
@@ -169,6 +181,10 @@ REQUESTS: list[tuple[str, str]] = [
     ("see /home/me/work/project/src/a.py for the loop", "see …/a.py for the loop"),
     ("use bd dep add <issue> to link", "use bd dep add <issue> to link"),
     ('{"a": 1,\n"b": 2}\nwhy does this JSON not parse', "why does this JSON not parse"),
+    (
+        "Project: quickjs\nEngine: libFuzzer\nFuzz Target: fuzz_eval\nCrash Type: Heap-use-after-free\nPlease fix it",
+        "Project: quickjs. Engine: libFuzzer. Fuzz Target: fuzz_eval. Crash Type: Heap-use-after-free. Please fix it",
+    ),
     ("", ""),
     ("   \n ", ""),
     ("```\nonly code\n```", "``` only code ```"),

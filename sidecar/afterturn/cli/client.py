@@ -49,7 +49,8 @@ class Client:
         self._stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         self._stdin.flush()
         while (message := self._read()).get("id") != self._last_id:
-            pass
+            if "error" in message and message.get("id") is None:  # it could not tell which request it refuses
+                raise ServerFailed(f"{method}: {message['error']['message']}")
         if "error" in message:
             raise ServerFailed(f"{method}: {message['error']['message']}")
         return message["result"]

@@ -19,19 +19,22 @@ from afterturn.cli.claude_code import read_claude_code
 from afterturn.cli.client import Client, ServerFailed
 from afterturn.cli.transcript import Session, Turn
 from afterturn.recap.prompting import RecapInput, build_input
+from afterturn.recap.requests import is_genuine
+from afterturn.recap.window import text_of
 from afterturn.redact import Redactor
 from afterturn.settings import ENVIRONMENT_NAME
 from afterturn_protocol.base import Message, ToolUse
 from afterturn_protocol.context import RecapContext
 from afterturn_protocol.settings import RecapSettings
 
+_SENT = 200
 _FORMATS = "a session file of Claude Code (JSON lines), or JSON: a list of messages or a RecapContext"
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the recap, or with --prompt what a model would be given. 1 where the file cannot be read as a session."""
     try:
-        context = read_context(Path(options.file).read_text(encoding="utf-8", errors="replace"))
+        context = read_context(Path(options.file).read_text(encoding="utf-8-sig", errors="replace"))
     except OSError as problem:
         sys.stderr.write(f"afterturn: {options.file}: {problem.strerror or problem}\n")
         return 1
@@ -42,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if options.prompt:
         sys.stdout.write("".join(f"{message.content}\n" for message in made.messages))
         return 0
-    drafted = None if options.facts or made.empty else _drafted(context)
+    drafted = None if options.facts or made.empty else _drafted(_recent(context))
     if options.json:
         sys.stdout.write(json.dumps(_as_json(made, context, drafted), ensure_ascii=False, indent=1) + "\n")
     else:
@@ -50,8 +53,19 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _recent(context: RecapContext) -> RecapContext:
+    """What a recap is drafted from, and little more: a file may be larger than a message."""
+    if len(context.messages) <= _SENT:
+        return context
+    genuine = next((message for message in context.messages if is_genuine(message)), None)
+    first = context.first_user_request
+    if first is None and genuine is not None:
+        first = text_of(genuine)
+    return msgspec.structs.replace(context, messages=context.messages[-_SENT:], first_user_request=first)
+
+
 def _drafted(context: RecapContext) -> dict[str, Any] | None:
-    """The recap of a server with the user's own settings and a store of its own; None where it gives none.
+    """The recap of a server with the user's own settings and a store of its own; None where no model wrote one.
 
     A failure is said on stderr.
     """
@@ -60,7 +74,8 @@ def _drafted(context: RecapContext) -> dict[str, Any] | None:
             tempfile.TemporaryDirectory(prefix="afterturn-recap-") as folder,
             Client({ENVIRONMENT_NAME: _settings(Path(folder) / "afterturn.db")}) as client,
         ):
-            return client.ask("recap/now", {"sessionId": "afterturn recap", "context": context})["recap"]
+            drafted = client.ask("recap/now", {"sessionId": "afterturn recap", "context": context})["recap"]
+            return drafted if drafted is not None and drafted["origin"] == "generated" else None
     except ServerFailed as problem:
         sys.stderr.write(f"afterturn: {problem}; this is the recap without a model\n")
         return None
@@ -77,6 +92,13 @@ def _settings(store: Path) -> str:
 
 def read_context(text: str) -> RecapContext:
     """The context that a file's text holds. Raises ValueError, with a sentence for a person, when it holds none."""
+    try:
+        return _context(text)
+    except RecursionError:
+        raise ValueError(f"no session found, only what is nested too deeply; what can be read is {_FORMATS}") from None
+
+
+def _context(text: str) -> RecapContext:
     whole = _json(text)
     if isinstance(whole, list):
         return RecapContext(messages=_converted(whole, list[Message]))

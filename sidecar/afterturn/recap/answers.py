@@ -29,16 +29,26 @@ def check_answer(text: str, stop_reason: str, recap_input: RecapInput, max_chars
     """
     if not is_clean_stop(stop_reason):
         return None
-    plain = _plain(sanitise(without_thinking(text[:_READ])))
-    checked = grounded_text(plain, recap_input.evidence)
+    checked = grounded_text(_plain(sanitise(without_thinking(text[:_READ]))), recap_input.evidence)
+    # A sentence that is gone may bring a mark to the front, or two others together. Every round takes something away.
+    while (again := grounded_text(_plain(checked), recap_input.evidence)) != checked:
+        checked = again
     return cut_sentences(checked, max_chars).strip() or None
 
 
 def _plain(text: str) -> str:
-    lines = [_marker().sub("", line) for line in unfenced(text.strip()).split("\n")]
+    lines = unfenced(text.strip()).split("\n")
+    lines = [line for line in lines if _heading().match(line) is None] or lines
+    lines = [_marker().sub("", line) for line in lines]
     bare = one_line(" ".join(lines)).replace("**", "")
     bare = _label().sub("", _tags().sub("", bare)).strip()
     return bare[1:-1] if len(bare) > 2 and bare[0] == bare[-1] == '"' and bare.count('"') == 2 else bare
+
+
+@cache
+def _heading() -> re.Pattern[str]:
+    """A line that is no sentence, where there are others: a heading, a row of a table."""
+    return re.compile(r"^\s*(?:#{1,6}\s|\|)")
 
 
 @cache
@@ -53,4 +63,9 @@ def _tags() -> re.Pattern[str]:
 
 @cache
 def _label() -> re.Pattern[str]:
-    return re.compile(r"^\s*(?:recap|summary|\u6458\u8981|\u603b\u7ed3)\s*[:\uff1a]\s*", re.IGNORECASE)
+    return re.compile(
+        r"^\s*(?:(?:sure|certainly|of course|okay|ok)[!,.]*\s+)?"
+        r"(?:here(?:'s|\u2019s| is)[^.:]{0,40}\b(?:recap|summary)\b[^.:]{0,40}|recap|summary|\u6458\u8981|\u603b\u7ed3)"
+        r"\s*[:\uff1a]\s*",
+        re.IGNORECASE,
+    )

@@ -8,11 +8,13 @@ import re
 from functools import cache
 
 from afterturn.grounding import Source
+from afterturn.recap.claim_words import OPEN, OPEN_HAN, claim_patterns
 from afterturn.recap.evidence import Deed, Evidence
 from afterturn.recap.runs import RUN_KINDS
 
 _DOING = ("commit", "push", "merge", "deploy")
 _PROOFS = frozenset((*RUN_KINDS, "run"))
+_EFFECTS = frozenset((*_PROOFS, *_DOING, "request", "install", "write"))
 
 
 def supported(sentence: str, evidence: Evidence) -> bool:
@@ -20,7 +22,7 @@ def supported(sentence: str, evidence: Evidence) -> bool:
     kinds = claims_in(sentence)
     if not kinds:
         return True
-    if not all(_shown(kind, sentence, evidence.deeds) for kind in kinds):
+    if not all(_shown(kind, sentence, evidence) for kind in kinds):
         return False
     source = Source(evidence.source)
     return all(source.holds_number(number) for number in _number().findall(sentence))
@@ -32,7 +34,7 @@ def claims_in(sentence: str, *, strict: bool = False) -> list[str]:
     strict: what is wished for, asked or denied counts as well.
     """
     found: dict[str, None] = {}
-    for kind, pattern in _claims():
+    for kind, pattern in claim_patterns():
         for match in pattern.finditer(sentence):
             if strict or not _is_open(sentence, match.start()):
                 found.setdefault(kind)
@@ -44,16 +46,20 @@ def _is_open(sentence: str, at: int) -> bool:
     """Whether the words before a claim's word say that it is wished for, asked, planned or denied."""
     before = sentence[max(at - 90, 0) : at]
     clause = _clause_end().split(before)[-1]
-    if any(word in clause[-14:] for word in _OPEN_HAN):
+    if any(word in clause[-14:] for word in OPEN_HAN):
         return True
     words = clause.split()[-7:]
-    return any(word.strip("\"'`(*_").lower() in _OPEN or word.lower().endswith(("n't", "n\u2019t")) for word in words)
+    return any(word.strip("\"'`(*_").lower() in OPEN or word.lower().endswith(("n't", "n\u2019t")) for word in words)
 
 
-def _shown(kind: str, sentence: str, deeds: tuple[Deed, ...]) -> bool:
-    if not deeds:
+def _shown(kind: str, sentence: str, evidence: Evidence) -> bool:
+    if kind == "approval":  # no step shows what somebody decided; the session must speak of it
+        said = evidence.prospects.lower()
+        return all(word in said for word in _approving().findall(sentence.lower()))
+    deeds = evidence.deeds
+    if not deeds or kind == "ci":  # what a remote pipeline made of it is no step of the session
         return False
-    if kind == "install":
+    if kind in ("install", "request"):
         return _last_is_ok(deeds, frozenset((kind,)))
     if kind in _DOING:
         return _last_is_ok(deeds, frozenset((kind,))) and not _changed_after(kind, deeds)
@@ -65,10 +71,12 @@ def _shown(kind: str, sentence: str, deeds: tuple[Deed, ...]) -> bool:
         return passed and not any(_changed_after(each, deeds, prose=False) for each in subjects)
     checks_ok = all(_last_is_ok(deeds, frozenset((each,)), absent=True) for each in RUN_KINDS)
     if kind == "done":
-        return deeds[-1].ok and checks_ok
-    # Fixed, works: an edit alone shows nothing; something must have run well after it.
+        # Who only looked has done nothing that could be over.
+        return deeds[-1].ok and checks_ok and any(deed.ok and deed.kinds & _EFFECTS for deed in deeds)
+    # Fixed, works: an edit alone shows nothing; the last thing that ran after it must have run well.
     wrote = max((at for at, deed in enumerate(deeds) if "write" in deed.kinds and deed.ok), default=-1)
-    return checks_ok and any(deed.ok and deed.kinds & _PROOFS for deed in deeds[max(wrote, 0) :])
+    proofs = [deed for deed in deeds[max(wrote, 0) :] if deed.kinds & _PROOFS]
+    return checks_ok and bool(proofs) and proofs[-1].ok
 
 
 def _changed_after(kind: str, deeds: tuple[Deed, ...], *, prose: bool = True) -> bool:
@@ -81,10 +89,12 @@ def _changed_after(kind: str, deeds: tuple[Deed, ...], *, prose: bool = True) ->
 
 
 def _tested_by(sentence: str) -> frozenset[str]:
-    """The kinds of runs that a claim of passing speaks of; any of them where it does not say."""
+    """The kinds of runs that a claim of passing speaks of. Where it does not say, only a test shows that it is so."""
     low = sentence.lower()
     named = {kind for kind, words in _SUBJECTS.items() if any(word in low for word in words)}
-    return frozenset(named) or RUN_KINDS
+    if not named and "check" in low:
+        return RUN_KINDS
+    return frozenset(named or ("test",))
 
 
 def _last_is_ok(deeds: tuple[Deed, ...], kinds: frozenset[str], *, absent: bool = False, passes: bool = False) -> bool:
@@ -109,52 +119,15 @@ def _written(sentence: str, deeds: tuple[Deed, ...]) -> bool:
 
 
 _SUBJECTS = {
-    "test": ("test", "suite", "spec", "测试"),
-    "build": ("build", "compil", "构建", "编译"),
+    "test": ("test", "suite", "spec", "prueba", "测试", "テスト", "тест", "테스트"),
+    "build": ("build", "compil", "构建", "编译", "ビルド", "сборк", "빌드"),
     "lint": ("lint", "type", "format"),
 }
-_OPEN = frozenset(
-    "not no never none without to should must will would could can may might need needs needed want wants wanted until"
-    " once before if whether when unless how todo pending remaining remains cannot unable untested unverified so goal"
-    " aim hope try tries trying asked asks let please ensure make get getting nothing neither nor yet being be let's"
-    " wait waiting waits awaiting".split()
-)
-_OPEN_HAN = tuple("未 没 尚 不 需要 待 应该 要 如果 直到 是否 等".split())
 
 
 @cache
-def _claims() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    table = {
-        "pass": r"\bpass(?:es|ed)\b(?! (?:to|in|into|as|by|through|along|down|from|via|it|the|a)\b)"
-        r"|\bpassing\b(?! (?:to|in|as|it|the|a|an|data|arguments?)\b)|(?<=tests )pass\b|(?<=checks )pass\b"
-        r"|(?<=builds )pass\b|\b(?:tests?|checks?|ci|build|suite|pipeline) (?:is |are |all )?(?:green|ok)\b"
-        r"|\ball green\b|\bchecks? out\b|\b(?:verified|confirmed|validated|tested)\b|\bsucceed(?:s|ed)\b"
-        r"|\bcompiles\b|\bcompiled? (?:without|cleanly|fine|now)\b|\bbuilds (?:fine|cleanly|now)\b"
-        r"|\b(?:no|without|zero|0) (?:any )?(?:errors|failures|warnings|issues)\b"
-        r"|\bbestanden\b|\bpasan\b|\bpassent\b"
-        r"|通过(?!读|查)|已验证|验证(?=[了过。，]|$)|没有(?:错误|报错)|无错误|合格|パスし",
-        "works": r"\bworks\b(?! (?:on|by|with|like|toward)\b)"
-        r"|\b(?:is|are|now|fully|everything|correctly) working\b(?! (?:on|with|toward|through|in|directory|tree|copy))"
-        r"|\bsuccessful(?:ly)?\b|\bproduction-ready\b|\bfunktioniert\b|成功|正常(?:工作|运行)",
-        "fixed": r"\bfixed\b(?!-|[ -](?:size|width|length|point|number|order|seed|set))|\bresolved\b|\brepaired\b"
-        r"|\bsolved\b|\bpatched\b|\bcorrected\b|\baddressed\b|(?<!that )\b(?:fixes|resolves|solves)\b(?! for\b)"
-        r"|\bno longer (?:fail|crash|break|error|occur|happen|leak)\w*|\bbehoben\b|\bcorrigé|\bcorregid"
-        r"|已修复|修(?:复|正)(?=[了完好。，]|$)|修好|解决了|已解决|修正(?:済|しました)",
-        "done": r"\bdone\b|\bfinished\b|\bcompleted\b|\b(?:is|are|now|all|work|task|fully) complete\b"
-        r"|\b(?:is|are|now) ready\b|\bready (?:for|to)\b|\ball set\b|\bup to date\b|\bwrapped up\b|\bfinali[sz]ed\b"
-        r"|\bin place\b|\bfertig\b|\berledigt\b|\bterminad[oa]\b|\bterminée?\b|\bcompletad[oa]\b"
-        r"|已完成|完成了|搞定|做完|全部完成|完了|完成しました",
-        "write": r"\b(?:implemented|added|created|wrote|written|updated|refactored|removed|deleted|renamed|replaced"
-        r"|migrated|rewritten|rewrote|moved|changed|applied)\b(?! by\b)"
-        r"|已(?:实现|添加|创建|更新|删除|重构)|(?:实现|添加|创建|更新|删除|重构|新增|修改)了",
-        "merge": r"\bmerged\b|\blanded\b|\brebased\b|已合并|合并了",
-        "push": r"\bpushed\b|已推送|推送了",
-        "commit": r"\bcommitted\b|已提交|提交了",
-        "deploy": r"\b(?:deployed|released|published|shipped)\b|\b(?:is|are|now|went) live\b"
-        r"|已(?:部署|发布)|(?:部署|发布)了",
-        "install": r"\binstalled\b|已安装|安装了",
-    }
-    return tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in table.items())
+def _approving() -> re.Pattern[str]:
+    return re.compile(r"approv|accept|signed off|genehmig|aprob|aprov|\u6279\u51c6")
 
 
 @cache

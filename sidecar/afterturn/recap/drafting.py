@@ -185,7 +185,10 @@ class Drafter:
         )
 
     async def _same_again(self, job: Job, material: Material) -> bool | None:
-        """Whether the host gives the same input again; None where it cannot be asked."""
+        """Whether the host gives the same input again; None where it cannot be asked.
+
+        What is no part of the input, but of why there is a draft at all, counts as well.
+        """
         try:
             now = await self._needs.host_context.get(job.session_id)
         except ContextUnavailable as problem:
@@ -193,7 +196,8 @@ class Drafter:
             return None
         if now.revision is not None and now.revision == material.context.revision:
             return True
-        return (await self._built(job, now)).context_hash == material.input.context_hash
+        built = await self._built(job, now)
+        return built.context_hash == material.input.context_hash and built.gate == material.input.gate
 
     async def _checked(
         self, job: Job, material: Material, completion: Completion, compared: bool
@@ -204,7 +208,7 @@ class Drafter:
             error = RecapError(code="llm_stopped", message=message, retryable=True)
             return self._failed(job, material, error, completion.usage, counts=True)
         text = await _beside(
-            len(completion.text),
+            len(completion.text) + len(material.input.evidence.source),
             check_answer,
             completion.text,
             completion.stop_reason,

@@ -14,7 +14,8 @@ _DOCUMENTS = (".md", ".rst", ".txt", ".adoc")
 class Deed(Struct, frozen=True):
     """A step, as far as claims are concerned.
 
-    kinds: what it did: "test", "build", "lint", "commit", "push", "merge", "deploy", "install", "write", "run".
+    kinds: what it did: "test", "build", "lint", "commit", "push", "merge", "deploy", "request" (to merge),
+    "install", "write", "run" (something else, which may show that it works).
     ok: whether it ended well, by its status and by what its output says. passes: its output says that tests passed.
     names: paths and words of its call, for claims that name something. prose: it writes nothing but documents.
     """
@@ -27,11 +28,15 @@ class Deed(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True):
-    """source: the text that the model saw. prospects: what of it can speak of what comes next. deeds: in order."""
+    """source: the text that the model saw. prospects: what of it can speak of what comes next. deeds: in order.
+
+    asked: what of it the person wrote.
+    """
 
     source: str
     prospects: str
     deeds: tuple[Deed, ...]
+    asked: str = ""
 
 
 def deeds_of(steps: Sequence[Step]) -> tuple[Deed, ...]:
@@ -45,7 +50,10 @@ def _deed(step: Step) -> Deed:
     paths = written_paths(step.call)
     if paths:
         kinds.add("write")
-    if command and not only_looks(command):
+    name = step.call.name.lower()
+    if "pull_request" in name or "merge_request" in name:
+        kinds.add("request")
+    if command and not (kinds or only_looks(command)):
         kinds.add("run")
     output = step.output
     failed = bool(kinds & RUN_KINDS) and run_failed(output)

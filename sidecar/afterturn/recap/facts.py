@@ -139,7 +139,7 @@ def _checks(steps: Sequence[Step], words: Wording, redact: Redact) -> str:
             # Of what is no check only the last step counts: a search that found nothing ends so too.
             if not kinds & mended and (kinds or step is steps[-1]):
                 error = first_line(error_line(output) or "", _ERROR, redact)
-                return words.failed(command_name(command, redact), error)
+                return words.failed(command_name(command, redact, kinds), error)
             continue
         # What is tested was built.
         mended |= kinds | ({"build"} if "test" in kinds else set[str]())

@@ -6,23 +6,36 @@ from functools import cache
 from afterturn.grounding import Source, is_grounded
 from afterturn.recap.claims import supported
 from afterturn.recap.evidence import Evidence
-from afterturn.recap.sentences import content_words, joined, sentences
+from afterturn.recap.sentences import content_words, joined, other_script, sentences
 from afterturn.text import one_line
 
 # Of the words of a next step at least this part must occur where the session speaks of what is open.
-_MIN_SHARED = 0.5
+_MIN_SHARED = 0.6
 # More than any recap has; what comes after is not read.
 _MAX_SENTENCES = 20
 
 
 def grounded_text(text: str, evidence: Evidence) -> str:
-    """`text`, a single line, without the sentences that fail; "" when none is left. Again changes nothing."""
+    """`text`, a single line, without the sentences that fail; "" when none is left. Again changes nothing.
+
+    "" as well for what is in another script than the person writes in, or has no word in common with the session.
+    """
     source = Source(evidence.source, one_line(evidence.source))
-    return joined([each for each in sentences(text)[:_MAX_SENTENCES] if _holds(each, source, evidence)])
+    left = joined([each for each in sentences(text)[:_MAX_SENTENCES] if _holds(each, source, evidence)])
+    return left if left and _is_of(left, evidence) else ""
+
+
+def _is_of(text: str, evidence: Evidence) -> bool:
+    if other_script(text, evidence.asked):
+        return False
+    known = {_stem(word) for word in content_words(evidence.source)}
+    return any(_stem(word) in known for word in content_words(text))
 
 
 def _holds(sentence: str, source: Source, evidence: Evidence) -> bool:
-    if not any(char.isalnum() for char in sentence):
+    if not any(char.isalnum() for char in sentence) or _aside().match(sentence) is not None:
+        return False
+    if not all(source.holds(each) for each in _grouped().findall(sentence)):
         return False
     if not is_grounded(sentence, source) or not _commands_hold(sentence, source):
         return False
@@ -43,6 +56,9 @@ def _is_foreseen(sentence: str, evidence: Evidence) -> bool:
         return bool(evidence.prospects.strip())
     known = content_words(evidence.prospects)
     stems = {_stem(word) for word in known}
+    names = content_words(" ".join(_name().findall(" ".join(said))))
+    if not names <= known:
+        return False
     shared = sum(_stem(word) in stems for word in words)
     return shared >= len(words) * _MIN_SHARED
 
@@ -81,6 +97,31 @@ def _next() -> re.Pattern[str]:
         r"|下一步(?:是)?|接下来|剩下|待办|次は|次のステップ",
         re.IGNORECASE,
     )
+
+
+@cache
+def _aside() -> re.Pattern[str]:
+    """A sentence of the model about itself, its task or nothing: a refusal, a lead-in, a table, a bare heading."""
+    return re.compile(
+        r"(?:(?:i'm|i am|we're|we are) (?:very |so )?(?:sorry|afraid|unable)\b|sorry\b|apologies\b|i apologi[sz]e\b"
+        r"|i (?:can(?:'t|\u2019t|not)|could(?:n't| not)|do(?:n't| not) (?:have|see|know))\b"
+        r"|as an ai\b|unfortunately, i\b"
+        r"|(?:sure|certainly|of course|okay|ok|absolutely|welcome back|hello|hi|hey)\b[^.]{0,12}[!,.:]+$"
+        r"|(?:here(?:'s|\u2019s| is)|this is|below is) (?:a|the|your) (?:\w+ )?(?:recap|summary|summari[sz]ation)\b"
+        r"|(?:recap|summary|session (?:recap|summary))\s*[:.]?$|\|)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _grouped() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])")
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    """A name by its letters, such as OAuth, SQL or TypeScript."""
+    return re.compile(r"\b(?:\w*[a-z][A-Z]\w*|[A-Z]{2,}\w*)\b")
 
 
 @cache

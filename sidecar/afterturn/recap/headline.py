@@ -29,7 +29,8 @@ def headline(text: str, limit: int) -> str:
     for line in lines[:_MAX_LINES]:
         picked.append(line)
         length += len(line) + 1
-        if length >= limit or (length > 40 and line[-1] not in ",:\uff1a\uff0c"):
+        # What is said in fields, such as "Project: x", is told by several of them.
+        if length >= limit or (length > 40 and line[-1] not in ",:\uff1a\uff0c" and _field().match(line) is None):
             break
     said = _image().sub("[image]", one_line(_as_prose(picked)) or one_line(text))
     said = _far_folders().sub("\u2026/", said)
@@ -92,6 +93,11 @@ def _unescaped(text: str) -> str:
     for _ in range(2):
         text = text.replace("\\\\", "\\").replace("\\n", "\n").replace('\\"', '"')
     return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text).strip('"\n ')
+
+
+@cache
+def _field() -> re.Pattern[str]:
+    return re.compile(r"[A-Z][\w ]{1,24}: \S.{0,60}$")
 
 
 @cache

@@ -26,6 +26,7 @@ _MIN_ROOM = 2000
 _MAX_EVIDENCE = 300
 _PROSPECT_CHARS = 6000
 _SUMMARIES = ("compaction", "branchSummary")
+_ASKED = ("user", "first request", "latest request")
 
 
 def build_input(
@@ -82,7 +83,8 @@ def _summary(context: RecapContext) -> str:
 def _evidence(units: Sequence[Unit], steps: Sequence[Step]) -> Evidence:
     source = "\n".join(unit.text for unit in units)
     prospects = "\n".join(unit.text[-_PROSPECT_CHARS:] for unit in units if unit.prospect)
-    return Evidence(source, prospects, deeds_of(steps))
+    asked = "\n".join(unit.text for unit in units if unit.kind in _ASKED)
+    return Evidence(source, prospects, deeds_of(steps), asked)
 
 
 def _prompt(units: Sequence[Unit], limit: int) -> tuple[PromptMessage, ...]:

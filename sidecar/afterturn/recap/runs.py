@@ -18,7 +18,7 @@ _LOOKS = frozenset(
 
 
 def kinds_of(command: str) -> Iterator[str]:
-    """What a command line does: "test", "build", "lint", "commit", "push", "merge", "deploy", "install"."""
+    """What a command line does: "test", "build", "lint", "commit", "push", "merge", "deploy", "request", "install"."""
     for kind, pattern in _kinds():
         if pattern.search(command) is not None:
             yield kind
@@ -47,6 +47,7 @@ def _kinds() -> tuple[tuple[str, re.Pattern[str]], ...]:
         "merge": r"\bgit\s(?:merge|rebase|cherry-pick|pull)\b|\bgh\spr\smerge\b|\bglab\smr\smerge\b",
         "deploy": r"\b(?:deploy|publish|release|(?:kubectl|terraform)\sapply|helm\s(?:install|upgrade)"
         r"|twine\supload)\b",
+        "request": r"\bgh\spr\screate\b|\bglab\smr\screate\b",
         "install": r"\b(?:npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|brew|apt|apt-get|gem|go|mix|conda|composer)\s"
         r"(?:\S+\s)?(?:install|add|i|ci|get|deps\.get|create|sync)\b",
     }

@@ -60,6 +60,29 @@ def content_words(text: str) -> set[str]:
     return {word for word in words if not all(map(is_unspaced, word)) or len(word) <= 2}
 
 
+def other_script(text: str, asked: str) -> bool:
+    """Whether `text` is written in another script than `asked`, so that it cannot be in the same language.
+
+    Latin letters are in texts of every language, as names; they count only where there is nothing else.
+    """
+    said, wanted = _scripts(text), _scripts(asked)
+    if not said:
+        return bool(wanted) and sum(wanted.values()) * 4 >= sum(map(str.isalpha, asked))
+    return not said.keys() & wanted.keys() and sum(said.values()) * 4 >= sum(map(str.isalpha, text))
+
+
+def _scripts(text: str) -> dict[str, int]:
+    """How many letters of each script there are, Latin aside; kana and Han are one."""
+    import unicodedata
+
+    found: dict[str, int] = {}
+    for char in text:
+        if char > "\u024f" and char.isalpha():
+            name = "HAN" if is_unspaced(char) and not char >= "\uac00" else unicodedata.name(char, "").partition(" ")[0]
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
 def is_chinese(text: str) -> bool:
     """Whether `text` is mainly Chinese: Han among its letters, and no kana or hangul."""
     han = sum("\u4e00" <= char <= "\u9fff" or "\u3400" <= char <= "\u4dbf" for char in text)

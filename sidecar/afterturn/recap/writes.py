@@ -38,11 +38,17 @@ def written_paths(call: ToolUse) -> list[str]:
     named = arguments(call)
     if named.get("command") in _READ_COMMANDS:
         return []
-    path = next((value for key in _PATH_KEYS if isinstance(value := named.get(key), str) and value), None)
+    path = path_of(call)
     if path is not None:
         return [path]
     texts = [each for each in named.values() if isinstance(each, str)]
     return list(dict.fromkeys(path for text in texts[:10] for path in _patched(text)))[:_MAX_PATHS]
+
+
+def path_of(call: ToolUse) -> str | None:
+    """The one file or folder that a call's arguments name, to read it or to write it."""
+    named = arguments(call)
+    return next((value for key in _PATH_KEYS if isinstance(value := named.get(key), str) and value), None)
 
 
 def _patched(text: str) -> list[str]:
