@@ -20,12 +20,16 @@ class PromptMessage(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """A model's reply. `stop_reason`: "stop", "length", "error", "aborted"; others count as "stop"."""
+    """A model's reply. `stop_reason`: "stop", "length", "error", "aborted"; others count as "stop".
+
+    spent_seconds: how much of the total limit it took, to which waiting for a place does not belong.
+    """
 
     text: str
     stop_reason: str
     model: str
     usage: Usage | None
+    spent_seconds: float = 0.0
 
 
 class CompleterError(Exception):

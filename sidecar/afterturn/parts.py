@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from afterturn.capture.needs import CaptureNeeds
     from afterturn.capture.recall import RecallService
     from afterturn.capture.service import CaptureService
+    from afterturn.embeddings.choice import OwnedEmbedder
+    from afterturn.models.litellm import LitellmProvider
     from afterturn.models.pool import Pool
     from afterturn.models.provider import Provider
     from afterturn.models.report import UsageReport
@@ -44,6 +46,8 @@ SWEEP_AFTER_SECONDS = 60.0
 SWEEP_EVERY_SECONDS = 3600.0
 SWEEP_STEP_SECONDS = 0.05
 CLOSE_MS = 500
+MOST_USED = 10_000
+"""Sessions of one connection whose jobs are told of and whose projects are looked at; the first used is forgotten."""
 CLOSE_PROVIDERS_SECONDS = 0.5
 
 
@@ -77,7 +81,8 @@ class Parts:
         self._host = host
         self._redact = _redactor(host.settings)
         self._pool_settings = host.settings
-        self._embedding: tuple[EmbeddingsSettings, Embedder | None] | None = None
+        self._recaps_wanted = bool(host.client_capabilities.recap or host.client_capabilities.context)
+        self._embedding: tuple[EmbeddingsSettings, OwnedEmbedder | None] | None = None
         self._batches = 0
         self.used: dict[str, None] = {}
         """The sessions that this client has used, oldest first."""
@@ -127,6 +132,7 @@ class Parts:
         from afterturn.recap.ports import Needs as RecapNeeds
         from afterturn.recap.service import RecapService
 
+        self._recaps_wanted = True
         host, connection = self._host, self._host.connection
         needs = RecapNeeds(
             store=lambda: self.store.recaps,
@@ -185,12 +191,19 @@ class Parts:
             from afterturn.capture.absent import AbsentEmbedder
             from afterturn.embeddings.choice import chosen_embedder
 
+            if self._embedding is not None and self._embedding[1] is not None:
+                self._host.connection.spawn(self._embedding[1].close())
             try:
-                self._embedding = settings, chosen_embedder(settings)
+                self._embedding = settings, chosen_embedder(settings, self._remote_embedder)
             except ValueError as problem:
                 log.warning("there are no vectors: %s", problem)
                 self._embedding = settings, AbsentEmbedder(str(problem))
         return self._embedding[1]
+
+    def _remote_embedder(self, settings: EmbeddingsSettings, model: str) -> "OwnedEmbedder":
+        from afterturn.embeddings.remote import RemoteEmbedder
+
+        return RemoteEmbedder(settings, model, self._litellm, self._hide, os.environ)
 
     @asynccontextmanager
     async def _erasing(self) -> AsyncGenerator[None]:
@@ -209,6 +222,8 @@ class Parts:
         """The client uses a session that it has not used before."""
         if not self.used:
             self._host.connection.spawn(self._take_up_captures())
+        if len(self.used) >= MOST_USED:
+            del self.used[next(iter(self.used))]
         self.used[session_id] = None
 
     async def _take_up_captures(self) -> None:
@@ -261,7 +276,7 @@ class Parts:
         return Pool(
             settings=lambda: host.settings.models,
             offered=self._offered,
-            providers={"host": self._host_provider, "litellm": self._litellm_provider},
+            providers={"host": self._host_provider, "litellm": lambda: self._litellm},
             store=lambda: self.store,
             redact=self._hide,
             clock=host.clock,
@@ -289,7 +304,9 @@ class Parts:
 
         return HostProvider(self._host.connection.request, self._offered)
 
-    def _litellm_provider(self) -> "Provider":
+    @cached_property
+    def _litellm(self) -> "LitellmProvider":
+        """One worker process, for completions and for vectors."""
         from afterturn.models.litellm import LitellmProvider
 
         return LitellmProvider(lambda: self._host.settings.models, self._host.clock, os.environ)
@@ -330,8 +347,7 @@ class Parts:
 
     def _recaps(self, wanted: bool) -> "RecapService | None":
         """Who hears of sessions: nothing of recaps is loaded for a client that shows no sign of wanting any."""
-        client = self._host.client_capabilities
-        return self.recap if wanted or "recap" in self.__dict__ or client.recap or client.context else None
+        return self.recap if wanted or self._recaps_wanted else None
 
     async def _resume(self, session_id: str, after_reply: Callable[[Callable[[], None]], None]) -> None:
         await self.condense.resume(session_id, arrived=lambda: None, after_reply=after_reply)
@@ -359,13 +375,21 @@ class Parts:
         if "capture" in self.__dict__:
             with suppress(StoreUnavailable):  # then its leases run out, as they do for a process that was killed
                 await self.capture.leave()
-        if "pool" in self.__dict__:
+        if "pool" in self.__dict__ or self._embedding is not None:
             from anyio import move_on_after
 
             with move_on_after(CLOSE_PROVIDERS_SECONDS):
-                await self.pool.close()
+                await self._close_providers()
         if "store" in self.__dict__:
             await self.store.close(timeout_ms=CLOSE_MS)
+
+    async def _close_providers(self) -> None:
+        if self._embedding is not None and self._embedding[1] is not None:
+            await self._embedding[1].close()
+        if "pool" in self.__dict__:
+            await self.pool.close()
+        if "_litellm" in self.__dict__:
+            await self._litellm.close()
 
 
 def _redactor(settings: Settings) -> Callable[[str], tuple[str, Mapping[str, int]]]:

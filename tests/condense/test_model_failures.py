@@ -1,6 +1,7 @@
 """A model that fails, repeats itself, or makes things up (condense.md, 'Order of work' and 'Checking a reply')."""
 
 import asyncio
+import re
 from collections.abc import Callable
 
 import anyio
@@ -266,15 +267,17 @@ async def test_the_model_sees_request_prose_head_tail_and_what_matters_between(s
     assert len(prompt) < 12_000
 
 
+LONG = batch(*(call("bash", big(f"word{number}"), tool_call_id=str(number)) for number in range(100)))
+
+
+def bullets_for(prompt: str) -> str:
+    """A bullet for every record of a prompt."""
+    return bullets(*re.findall(r"\[\[(\d+:bash)\]\] Tool", prompt))
+
+
 async def test_a_batch_over_the_prompt_cap_is_split_and_joined(store: Store) -> None:
-    def reply(prompt: str) -> str:
-        import re
-
-        return bullets(*re.findall(r"\[\[(\d+:bash)\]\] Tool", prompt))
-
-    completer = FakeCompleter(reply)
-    calls = [call("bash", big(f"word{number}"), tool_call_id=str(number)) for number in range(100)]
-    result = await Harness(store, completer).summarize(batch(*calls))
+    completer = FakeCompleter(bullets_for)
+    result = await Harness(store, completer).summarize(LONG)
     assert len(completer.prompts) > 1
     assert all(len(prompt) <= 24_000 * 4 for prompt in completer.prompts)
     body = (result.summary_text or "").split("\n\n---\n")[0]
@@ -282,6 +285,31 @@ async def test_a_batch_over_the_prompt_cap_is_split_and_joined(store: Store) -> 
     assert result.usage is not None
     assert result.usage.calls == len(completer.prompts)
     assert result.usage.input_tokens == 100 * len(completer.prompts)
+
+
+async def test_waiting_for_a_place_takes_no_time_of_a_split_batch(store: Store) -> None:
+    """models.md: waiting is not failing. What the calls took is shared by the prompts of a batch."""
+    clock = FakeClock()
+
+    def answered(prompt: str) -> Completion:
+        clock.ms += 3_600_000
+        return Completion(text=bullets_for(prompt), stop_reason="stop", model="m", usage=USAGE, spent_seconds=2.5)
+
+    completer = FakeCompleter(answered)
+    harness = Harness(store, completer, clock=clock)
+    result = await harness.summarize(LONG)
+    assert result.source == "model"
+    asked = [each["total_timeout_ms"] for each in completer.asked]
+    assert len(asked) > 1
+    assert asked == [45_000 - 2500 * number for number in range(len(asked))]
+
+
+async def test_a_split_batch_ends_when_its_time_is_used_up(store: Store) -> None:
+    spent = Completion(text=bullets("1:bash"), stop_reason="stop", model="m", usage=USAGE, spent_seconds=45)
+    completer = FakeCompleter(spent)
+    result = await Harness(store, completer).summarize(LONG, fallback="none")
+    assert (result.outcome, result.reason, result.retryable) == ("failed", "provider_error", True)
+    assert (len(completer.prompts), result.usage) == (1, USAGE)
 
 
 async def test_one_part_of_a_split_batch_fails_all_of_it(store: Store) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.server import Server
+from tests.e2e.test_capture import finalized
 
 OFFER = {"experimental": {"afterturn": {"sampling": True}}}
 
@@ -45,17 +46,25 @@ def answer(server: Server, **said: Any) -> None:
 @pytest.mark.parametrize("settings", [{}, {"models": {"provider": "none", "model": "openai/gpt"}}], ids=["none", "off"])
 def test_s06_with_nothing_configured_no_socket_is_opened(tmp_path: Path, settings: dict[str, Any]) -> None:
     """Cases S06 and P01: every job works, nothing connects, resolves a name or even makes a socket."""
+    recaps = {"experimental": {"afterturn": {"recap": {"canShow": True}}}}
+    context = {"messages": [{"role": "user", "content": "mend the build"}, {"role": "assistant", "content": "done"}]}
     noted = tmp_path / "sockets"
     command = [sys.executable, "-c", f"{WATCHED}from afterturn.launch import main\nmain()", "--stdio"]
     with Server(tmp_path / "home", command=command, env={"NOTED": str(noted)}) as server:
-        server.initialize(initializationOptions=settings)
+        server.initialize(capabilities=recaps, initializationOptions=settings)
         assert server.answer(summarize(server, "one"))["result"]["source"] == "extractive"
         assert server.answer(summarize(server, "two"))["result"]["source"] == "extractive"
         assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"]
         assert server.call("condense/fuse", {"sessionId": "s", "shortIds": ["t1", "t2"]})["source"] == "extractive"
+        assert server.call("recap/now", {"sessionId": "s", "context": context})["recap"]["origin"] == "facts"
+        server.call("capture/episodeFinalized", finalized("e1"))
+        assert server.event("capture.done")["result"]["traces"][0]["vectors"]["summary"]
+        found = server.call("traces/search", {"query": "question 0 of e1", "sessionId": "s", "mode": "vector"})
+        assert len(found["hits"]) == 1
         assert server.call("afterturn/usage")["total"]["calls"] == 0
         status = server.call("afterturn/status")
-        assert (status["destinations"], status["process"]["loadedModules"]) == ([], [])
+        assert status["destinations"] == []
+        assert not {"litellm", "openai", "httpx"} & set(status["process"]["loadedModules"])
         server.close_stdin()
         server.wait_exit()
     assert not noted.exists(), noted.read_text()
@@ -117,7 +126,7 @@ def test_status_names_every_destination_and_every_job(tmp_path: Path) -> None:
         changed = {"models": {"model": "openai/gpt", "apiBase": "https://user:secret@llm.example/v1?key=secret"}}
         server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": changed}})
         status = server.call("afterturn/status")
-        assert "https://llm.example/v1" in status["destinations"]
+        assert status["destinations"] == ["https://llm.example/v1", "anthropic", "mistral"], "each its own"
         assert "secret" not in json.dumps(status)
 
 
@@ -145,3 +154,64 @@ def test_a_client_that_refuses_again_and_again_is_left_alone(tmp_path: Path) -> 
         assert "secret" not in condense["reason"]
         assert len(server.stderr.splitlines()) == 1
         assert "secret" not in server.stderr
+
+
+@pytest.mark.req("errors.provider-unavailable")
+def test_what_only_a_model_can_answer(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(initializationOptions={"embeddings": {"provider": "none"}})
+        error = server.ask("traces/search", {"query": "any", "sessionId": "s", "mode": "vector"})["error"]
+        assert (error["code"], error["data"]["kind"]) == (-32803, "provider_unavailable")
+
+
+@pytest.mark.req("events.usage-limit")
+def test_d01_three_sidecars_share_one_budget(tmp_path: Path) -> None:
+    """Case D01: 3,000 tokens a call, 20,000 a day, and 18 batches of three clients; one of them is told, once."""
+    settings = {"models": {"dailyTokens": 20_000}}
+    with Server(tmp_path) as one, Server(tmp_path) as two, Server(tmp_path) as three:
+        servers = (one, two, three)
+        for server in servers:
+            server.initialize(capabilities=OFFER, initializationOptions=settings)
+        sources = []
+        for number in range(18):
+            server = servers[number % 3]
+            id = summarize(server, f"word {number}")
+            message = server.take(lambda m, id=id: m.get("id") == id or m.get("method") == "sampling/createMessage")
+            if "method" in message:
+                usage = {"inputTokens": 2900, "outputTokens": 100}
+                result = {"text": "- [[1:bash]] `make` ended", "stopReason": "stop", "model": "a/b", "usage": usage}
+                server.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+                message = server.answer(id)
+            sources.append(message["result"]["source"])
+        calls = sources.count("model")
+        assert sources == ["model"] * calls + ["extractive"] * (18 - calls)
+        assert 5 <= calls <= 6, "the next one could have passed the limit"
+        for server in servers:
+            assert server.call("afterturn/usage")["total"]["inputTokens"] == 2900 * calls
+            assert server.call("afterturn/status")["usage"]["limits"]["dailyTokens"] == 20_000
+        (told,) = [each["params"] for server in servers for each in server.inbox if each["method"] == "usage.limit"]
+        assert (told["scope"], told["limit"], told["used"]) == ("dailyTokens", 20_000, 3000 * calls)
+
+
+def test_a_client_that_answers_twice_and_late(tmp_path: Path) -> None:
+    """The first answer counts, and one that comes after the deadline is nobody's."""
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        id = summarize(server, "one")
+        request = asked(server)
+        for text in ("- [[1:bash]] `make` ended", "- [[1:bash]] `make` failed"):
+            result = {"text": text, "stopReason": "stop", "model": "acme/one"}
+            server.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
+        first = server.answer(id)["result"]
+        assert "ended" in first["summaryText"]
+        assert server.answer(summarize(server, "one"))["result"] == {**first, "usage": None}
+        id = summarize(server, "two", totalTimeoutMs=200, fallback="none")
+        late = asked(server)
+        assert server.answer(id)["result"]["outcome"] == "failed"
+        assert server.event("$/cancelRequest")["id"] == late["id"]
+        result = {"text": "- [[1:bash]] `make` ended", "stopReason": "stop", "model": "acme/one"}
+        server.send({"jsonrpc": "2.0", "id": late["id"], "result": result})
+        id = summarize(server, "two", fallback="none")
+        answer(server, text="- [[1:bash]] `make` did it at last")
+        assert "at last" in server.answer(id)["result"]["summaryText"]
+        assert server.inbox == []

@@ -154,6 +154,52 @@ def test_end_of_file_while_a_model_is_asked(tmp_path: Path) -> None:
         assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"][0]["text"] == LOG
 
 
+def test_an_episode_that_was_accepted_is_captured_by_the_next_process(tmp_path: Path) -> None:
+    """Case L03, the capture: a model that never answers, end of file, and the next start finishes it exactly once."""
+    turns = [
+        {"role": "user", "content": "fix src/a.py"},
+        {"role": "assistant", "content": "Done.", "meta": {"reflection": "The import in src/a.py was circular."}},
+    ]
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        accepted = server.call(
+            "capture/episodeFinalized", {"episode": {"id": "e1", "sessionId": "s", "startedAt": 1, "turns": turns}}
+        )
+        assert asked(server)["params"]["purpose"] == "reflection.batch"
+        server.close_stdin()
+        assert server.wait_exit(3.0) == 0
+        assert server.stderr == ""
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        server.call("session/open", {"sessionId": "s"})
+        scores = '{"scores":[{"idx":0,"reflection_text":"","alpha":0.8,"usable":true,"reason":"concrete"}]}'
+        reply(server, asked(server), scores)
+        done = server.event("capture.done")
+        assert (done["jobId"], done["result"]["traces"][0]["reflection"]["alpha"]) == (accepted["jobId"], 0.8)
+        assert server.call("capture/drain", {"timeoutMs": 5000}) == {"remaining": 0}
+        assert len(server.call("events/since", {"seq": 0, "sessionId": "s"})["events"]) == 1
+        assert len(server.call("traces/list", {"sessionId": "s"})["traces"]) == 1
+
+
+def test_what_is_cancelled_while_it_waits_is_never_paid_for(tmp_path: Path) -> None:
+    """Case L12: thirty requests for one place at the model, all cancelled: thirty answers, at most one call."""
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER, initializationOptions={"models": {"concurrency": 1}})
+        ids = [
+            server.post("condense/summarize", {"sessionId": f"s{number}", "batch": batch()}) for number in range(30)
+        ]
+        first = asked(server)
+        for id in ids:
+            server.notify("$/cancelRequest", {"id": id})
+        assert [server.answer(id)["error"]["code"] for id in ids] == [-32800] * 30
+        cancelled = server.take(lambda message: message.get("method") == "$/cancelRequest")
+        assert cancelled["params"]["id"] == first["id"]
+        served = server.post("condense/summarize", {"sessionId": "next", "batch": batch()})
+        reply(server, asked(server), "- [[1:bash]] src/auth/jwt.ts:142 has error TS2345")
+        assert server.answer(served)["result"]["source"] == "model"
+        assert server.inbox == [], "no other call was made"
+
+
 @pytest.mark.req("invariant.event-loop-free")
 def test_small_requests_overtake_a_large_one(tmp_path: Path) -> None:
     with Server(tmp_path) as server:

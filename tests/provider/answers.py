@@ -5,7 +5,7 @@ An `Answer` is plain data. Make one with the functions here; `dataclasses.replac
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any, Literal
@@ -95,6 +95,13 @@ def resets(where: Where = "before", **more: Any) -> Answer:
 def hangs_up(where: Where = "before", **more: Any) -> Answer:
     """The connection is closed in good order, before the first byte or after half of the answer."""
     return Answer(hang_up=where, **more)
+
+
+def embeds(*vectors: Sequence[float], backwards: bool = False, **more: Any) -> Answer:
+    """Vectors, one for each text of the request; `backwards` lists the last one first."""
+    data = [{"object": "embedding", "index": n, "embedding": list(each)} for n, each in enumerate(vectors)]
+    whole = {"object": "list", "model": "any", "data": data[::-1] if backwards else data}
+    return Answer(raw=json.dumps({**whole, "usage": {"prompt_tokens": 5, "total_tokens": 5}}).encode(), **more)
 
 
 def redirects(to: str, status: int = 307) -> Answer:

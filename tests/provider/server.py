@@ -16,7 +16,7 @@
         provider.wait_no_connections()
 
 It serves OpenAI-compatible `/v1/chat/completions` and Anthropic's `/v1/messages`, streamed or whole as the request
-asks, over HTTP/1.1 with keep-alive. All answers there are: tests/provider/answers.py.
+asks, and `/v1/embeddings`, over HTTP/1.1 with keep-alive. All answers there are: tests/provider/answers.py.
 
 `otherwise` may also be a function from the request to an Answer. Waits raise AssertionError after PATIENCE_SECONDS.
 Threads, no dependency; leaving the `with` block ends every connection and thread.
@@ -35,7 +35,12 @@ from typing import Any
 from tests.provider.answers import ANTHROPIC, OPENAI, Answer, error_body, says, stream_events, whole_body
 
 PATIENCE_SECONDS = 20.0
-PATHS = {"/v1/chat/completions": OPENAI, "/chat/completions": OPENAI, "/v1/messages": ANTHROPIC}
+PATHS = {
+    "/v1/embeddings": OPENAI,
+    "/v1/chat/completions": OPENAI,
+    "/chat/completions": OPENAI,
+    "/v1/messages": ANTHROPIC,
+}
 DROPPED = struct.pack("ii", 1, 0)
 
 

@@ -9,7 +9,7 @@ from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.checking import check_bullets
 from afterturn.condense.draft import Draft, Material
 from afterturn.condense.failure import ModelFailure
-from afterturn.condense.needs import Needs, beside
+from afterturn.condense.needs import beside
 from afterturn.condense.reply import UnusableReplyError, usable_reply
 from afterturn.condense.results import warning
 from afterturn.condense.serialise import PromptedCall, record, reply_tokens, split_records
@@ -37,7 +37,7 @@ class _Prompt(Struct, frozen=True):
     calls: int
 
 
-async def ask(needs: Needs, completer: Completer, question: Question, material: Material, chars: int) -> Draft:
+async def ask(completer: Completer, question: Question, material: Material, chars: int) -> Draft:
     """Ask for a summary, in several prompts if one would be too long. Raises ModelFailure; nothing partial is used.
 
     chars: size of the results.
@@ -45,16 +45,15 @@ async def ask(needs: Needs, completer: Completer, question: Question, material: 
     prompted = await beside(chars, material.prompted)
     prompts = _prompts(prompted, question.request, question.prose)
     settings = question.settings
-    limit_ms = settings.background_timeout_ms if question.background else settings.total_timeout_ms
-    deadline = needs.clock.monotonic() + limit_ms / 1000
+    left_ms = settings.background_timeout_ms if question.background else settings.total_timeout_ms
     bodies: list[str] = []
     usage: Usage | None = None
     for prompt in prompts:
         try:
-            left_ms = int((deadline - needs.clock.monotonic()) * 1000)
             if left_ms <= 0:
                 raise CompleterError("deadline", "no time is left", retryable=True, called=bool(bodies))
             completion = await _complete(completer, question, prompt, left_ms)
+            left_ms -= round(completion.spent_seconds * 1000)
             usage = added(usage, completion.usage)
             bodies.append(usable_reply(completion.text, completion.stop_reason))
         except CompleterError as problem:

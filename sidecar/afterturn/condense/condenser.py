@@ -166,7 +166,7 @@ class Condenser:
                 attempt=number,
                 background=work.background,
             )
-            draft = await ask(self._needs, completer, question, material, bench.chars)
+            draft = await ask(completer, question, material, bench.chars)
             made = True
             return draft
         except ModelFailure as failure:

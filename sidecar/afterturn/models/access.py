@@ -12,10 +12,12 @@ and only to the endpoint that they are for (cases S04 to S06):
   destination.
 """
 
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from afterturn.models.choosing import settings_are_for
 from afterturn.models.provider import ProviderFailure
 from afterturn_protocol.settings import ModelsSettings
 
@@ -41,6 +43,7 @@ WELL_KNOWN: dict[str, str] = {
     "replicate": "REPLICATE_API_KEY REPLICATE_API_TOKEN",
 }
 """Where a provider's variables are not simply its name and _API_KEY."""
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -55,17 +58,26 @@ class Access(Struct, frozen=True, kw_only=True):
         return f"Access(api_base={self.api_base!r})"  # the other fields hold keys
 
 
-def access_to(model: str, settings: ModelsSettings, environ: Mapping[str, str]) -> Access:
-    """The access to "provider/id". Raises ProviderFailure "unavailable" where the named key is not there."""
+def access_to(model: str, settings: ModelsSettings, environ: Mapping[str, str], *, section: str = "models") -> Access:
+    """The access to "provider/id". Raises ProviderFailure "unavailable" where the named key is not there.
+
+    section: of the settings, for that message.
+    """
     provider = model.partition("/")[0]
     if not settings_are_for(provider, settings):
         return Access(credentials=_well_known(provider, environ))
     headers = dict(settings.headers)
+    if not all(_HEADER_NAME.fullmatch(name) and _can_be_sent(value) for name, value in headers.items()):
+        detail = "models.headers holds a name or a value that no request can carry"
+        raise ProviderFailure("unavailable", detail, called=False)
     if settings.api_key_env is not None:
-        key = environ.get(settings.api_key_env)
+        key = environ.get(settings.api_key_env, "").strip()  # keys that are read from files end in a line break
+        # The variable's name is not repeated: people put the key itself there.
         if not key:
-            # Its name is not repeated: people put the key itself there.
-            detail = "the environment variable that models.apiKeyEnv names is not set"
+            detail = f"the environment variable that {section}.apiKeyEnv names is not set"
+            raise ProviderFailure("unavailable", detail, called=False)
+        if not _can_be_sent(key):
+            detail = f"the environment variable that {section}.apiKeyEnv names holds what no request can carry"
             raise ProviderFailure("unavailable", detail, called=False)
         return Access(api_key=key, api_base=settings.api_base, headers=headers)
     if settings.api_base is not None:
@@ -73,9 +85,8 @@ def access_to(model: str, settings: ModelsSettings, environ: Mapping[str, str]) 
     return Access(headers=headers, credentials=_well_known(provider, environ))
 
 
-def settings_are_for(provider: str, settings: ModelsSettings) -> bool:
-    """Whether `models.apiBase`, `apiKeyEnv` and `headers` are for models of this provider."""
-    return settings.model is None or settings.model.partition("/")[0] == provider
+def _can_be_sent(value: str) -> bool:
+    return value.isascii() and value.isprintable()
 
 
 def _well_known(provider: str, environ: Mapping[str, str]) -> dict[str, str]:

@@ -13,9 +13,6 @@ from afterturn_protocol.base import Usage
 MOST_REPLY_TOKENS = 8192
 """No retry asks for more: a cap above what the model can write is an error with many providers."""
 
-MAX_REPLY_CHARS = 128_000
-"""What is read of a reply; longer ones are cut."""
-
 
 class Question(Struct, frozen=True, kw_only=True):
     """What a job asks, redacted. epoch: the session's life. prompt_tokens: estimated."""

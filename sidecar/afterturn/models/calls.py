@@ -65,7 +65,11 @@ class Calls:
     def refusal(self, target: Target) -> Refusal | None:
         """Why the target is not asked for now; None if it is."""
         breaker = self._breakers.get(target.key)
-        return breaker.refusal(self._clock.monotonic()) if breaker is not None else None
+        if breaker is None:
+            return None
+        now = self._clock.monotonic()
+        wait = breaker.wait_seconds(now)
+        return breaker.refusal(now) or (Refusal(breaker.wait_reason, False, wait) if wait > 0 else None)
 
     def clear(self) -> None:
         """What was given up may work now: the settings have changed."""
@@ -141,14 +145,16 @@ class Calls:
         charged = False
         try:
             await asyncio.sleep(0)  # whoever is cancelled by now is not asked for
+            prompt = _prompt(question, target, max_tokens, seconds)
+            provider = await self._prepared(target, prompt)
             tally.calls += 1
             charged = True
-            completion = await self._timed(question, target, tally, max_tokens, seconds)
+            completion = await self._timed(provider, prompt, tally, seconds)
             usage = completion.usage or _unknown(completion.model)
             tally.add(usage)
             return completion
         except ProviderFailure as failure:
-            if not failure.called:
+            if charged and not failure.called:
                 tally.calls -= 1
             charged = billable(failure)
             if charged:
@@ -184,24 +190,22 @@ class Calls:
             except StoreError as problem:
                 log.warning("the use of %s could not be counted: %s", target.label, problem)
 
-    async def _timed(
-        self, question: Question, target: Target, tally: Tally, max_tokens: int, seconds: float
-    ) -> Completion:
+    async def _prepared(self, target: Target, prompt: Prompt) -> Provider:
+        """The provider, ready for the call. That takes no time of the call's: it has limits of its own."""
+        provider = self._provider(target.provider)
+        try:
+            with anyio.fail_after(BACKSTOP_SECONDS):
+                await provider.prepare(prompt)
+        except TimeoutError:
+            raise ProviderFailure("crashed", "the provider was not ready in time", called=False) from None
+        return provider
+
+    async def _timed(self, provider: Provider, prompt: Prompt, tally: Tally, seconds: float) -> Completion:
         """The provider's call, with its time counted."""
-        prompt = Prompt(
-            purpose=question.purpose,
-            messages=question.messages,
-            session_id=question.session_id,
-            max_tokens=max_tokens,
-            model=target.model,
-            reasoning=question.reasoning,
-            idle_timeout_ms=question.idle_timeout_ms,
-            total_timeout_ms=max(int(seconds * 1000), 1),
-        )
         began = self._clock.monotonic()
         try:
             with anyio.fail_after(seconds + BACKSTOP_SECONDS):
-                return await self._provider(target.provider).complete(prompt)
+                return await provider.complete(prompt)
         except TimeoutError:
             raise ProviderFailure("timeout", "the provider did not end its call in time") from None
         finally:
@@ -220,6 +224,19 @@ class Calls:
                 del self._breakers[next(iter(self._breakers))]
             breaker = self._breakers[key] = Breaker()
         return breaker
+
+
+def _prompt(question: Question, target: Target, max_tokens: int, seconds: float) -> Prompt:
+    return Prompt(
+        purpose=question.purpose,
+        messages=question.messages,
+        session_id=question.session_id,
+        max_tokens=max_tokens,
+        model=target.model,
+        reasoning=question.reasoning,
+        idle_timeout_ms=question.idle_timeout_ms,
+        total_timeout_ms=max(int(seconds * 1000), 1),
+    )
 
 
 def _unknown(model: str) -> Usage:

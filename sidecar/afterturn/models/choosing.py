@@ -1,5 +1,6 @@
 """Who answers model calls under the settings in force, and where data may go (models.md, 'Completers'). Pure."""
 
+import re
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -47,24 +48,32 @@ def fallback_of(models: ModelsSettings, choice: Choice) -> str | None:
     return other if choice.usable and other and other != choice.model else None
 
 
+def settings_are_for(provider: str, models: ModelsSettings) -> bool:
+    """Whether `models.apiBase`, `apiKeyEnv` and `headers` are for models of this provider (models/access.py)."""
+    return models.model is None or models.model.partition("/")[0] == provider
+
+
 def destination(models: ModelsSettings, provider: str, model: str | None) -> str:
     """Where one call's data goes: the host, the endpoint of `models.apiBase`, or the model's provider by name."""
     if provider == HOST:
         return HOST_DESTINATION
-    if models.api_base:
-        return bare_url(models.api_base)
     name, slash, _ = (model or "").partition("/")
+    if models.api_base and settings_are_for(name, models):
+        return bare_url(models.api_base)
     return name if slash else f"the provider of {name}"
 
 
 def destinations(settings: Settings, host_samples: bool) -> list[str]:
-    """Every place that the jobs' model calls may go to, each once. Empty: nothing leaves this machine."""
+    """Every place that model calls may go to, an embedder's too, each once. Empty: nothing leaves this machine."""
     found: list[str] = []
     for choice in choices(settings, host_samples).values():
         if choice.usable:
             for model in (choice.model, fallback_of(settings.models, choice)):
                 if model is not None or choice.provider == HOST:
                     found.append(destination(settings.models, choice.provider, model))
+    vectors = settings.embeddings
+    if vectors.provider == LITELLM and vectors.model:
+        found.append(bare_url(vectors.api_base) if vectors.api_base else vectors.model.partition("/")[0])
     return list(dict.fromkeys(found))
 
 
@@ -82,8 +91,14 @@ def choices(settings: Settings, host_samples: bool) -> dict[str, Choice]:
 
 
 def bare_url(url: str) -> str:
-    """A URL without what may be secret in it: user, password, query and fragment."""
-    base = url.partition("#")[0].partition("?")[0]
-    scheme, mark, rest = base.rpartition("://")
-    authority, slash, path = rest.partition("/")
-    return f"{scheme}{mark}{authority.rpartition('@')[2]}{slash}{path}"
+    """A URL without what may be secret in it: user, password, query and fragment.
+
+    A password may hold, unescaped, what else ends the host; then what looks like the port is no number.
+    """
+    scheme, mark, rest = url.partition("://") if "://" in url else ("", "", url)
+    authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    _, colon, port = authority.rpartition(":")
+    cut_short = colon and not port.isdigit() and "@" not in authority and not authority.endswith("]")
+    user = (rest if cut_short else authority).rpartition("@")[0]
+    bare = rest[len(user) :].removeprefix("@") if user else rest
+    return scheme + mark + re.split("[?#]", bare, maxsplit=1)[0]

@@ -39,13 +39,16 @@ class HostProvider:
         self._offered = offered
         self._answer = ParamsDecoder(_Answer)
 
+    async def prepare(self, prompt: Prompt) -> None:
+        """The client must offer it. Raises ProviderFailure."""
+        if not self._offered():
+            raise ProviderFailure("unavailable", "the client does not offer sampling", called=False)
+
     async def complete(self, prompt: Prompt) -> Completion:
         """One completion by the client, within the total limit. Raises ProviderFailure.
 
         The client sends its answer whole, so there is nothing to measure idleness by. Cancelling tells the client.
         """
-        if not self._offered():
-            raise ProviderFailure("unavailable", "the client does not offer sampling", called=False)
         seconds = prompt.total_timeout_ms / 1000
         try:
             with anyio.fail_after(seconds):

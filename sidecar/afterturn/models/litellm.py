@@ -5,21 +5,25 @@ litellm takes seconds to import, prints, and can hang; behind the process it doe
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct
 
 from afterturn.clock import Clock
 from afterturn.completion import Completion
-from afterturn.models.access import access_to
+from afterturn.models.access import Access, access_to
 from afterturn.models.provider import FailureKind, Prompt, ProviderFailure
-from afterturn.models.worker.messages import Broken, Call, Reply
+from afterturn.models.worker.messages import Broken, Call, Embed, Reply
 from afterturn.models.worker_environment import worker_environment
 from afterturn.models.worker_process import WorkerProcess
 from afterturn_protocol.base import Usage
 from afterturn_protocol.settings import ModelsSettings
 
 START_SECONDS = 15.0
+"""A call waits so long for the worker's start."""
+LONGEST_START_SECONDS = 60.0
+"""Loading litellm takes longer on a busy machine. The start goes on while calls fail, or no call would ever be made."""
 BROKEN_SECONDS = 60.0
 LONGEST_BACKOFF_SECONDS = 60.0
 EXTRA_SECONDS = 5.0
@@ -48,16 +52,19 @@ class LitellmProvider:
         environ: Mapping[str, str],
         python: str = sys.executable,
         start_seconds: float = START_SECONDS,
+        longest_start_seconds: float = LONGEST_START_SECONDS,
     ) -> None:
         """settings: those in force, asked for each call. environ: the server's. python: runs the worker.
 
-        start_seconds: limit for the worker's start, which does not count against a call.
+        start_seconds: how long a call waits for the worker's start, which does not count against the call.
+        longest_start_seconds: when a start is given up.
         """
         self._settings = settings
         self._clock = clock
         self._environ = environ
         self._python = python
         self._start_seconds = start_seconds
+        self._longest_start_seconds = longest_start_seconds
         self._worker: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | _Unstarted] | None = None
         self._idling: asyncio.Task[None] | None = None
@@ -72,19 +79,20 @@ class LitellmProvider:
         """The process id of the worker that takes calls now."""
         return self._worker.pid if self._worker is not None and self._worker.alive else None
 
+    async def prepare(self, prompt: Prompt) -> None:
+        """See Provider: the model is named, its key is there, and the worker runs."""
+        self._access(prompt)
+        with self._in_use():
+            await self._running()
+
     async def complete(self, prompt: Prompt) -> Completion:
         """See Provider. Both limits run from the moment the call is with the worker."""
-        if prompt.model is None or "/" not in prompt.model:
-            detail = 'no model is set, or it is not named "provider/id" (models.model)'
-            raise ProviderFailure("unavailable", detail, called=False)
-        access = access_to(prompt.model, self._settings(), self._environ)
-        self._busy += 1
-        self._stop_idling()
-        try:
+        model, access = self._access(prompt)
+        with self._in_use():
             worker = await self._running()
             call = Call(
                 id=worker.next_id(),
-                model=prompt.model,
+                model=model,
                 messages=[(each.role, _encodable(each.content)) for each in prompt.messages],
                 max_tokens=prompt.max_tokens,
                 reasoning_off=prompt.reasoning == "off",
@@ -94,17 +102,40 @@ class LitellmProvider:
                 credentials=access.credentials,
                 limit_seconds=prompt.total_timeout_ms / 1000 + EXTRA_SECONDS,
             )
-            reply = await worker.call(call, prompt.idle_timeout_ms / 1000, prompt.total_timeout_ms / 1000)
+            with self._answering():
+                reply = await worker.call(call, prompt.idle_timeout_ms / 1000, prompt.total_timeout_ms / 1000)
+        return _completion(model, reply)
+
+    async def embed(self, texts: Sequence[str], model: str, access: Access, seconds: float) -> list[bytes]:
+        """One vector for each text, in order: little-endian float32 of unit length. Raises ProviderFailure.
+
+        model: "provider/id". seconds: limit, from the moment the call is with the worker.
+        """
+        with self._in_use():
+            worker = await self._running()
+            call = Embed(
+                id=worker.next_id(),
+                model=model,
+                texts=[_encodable(text) for text in texts],
+                api_key=access.api_key,
+                api_base=access.api_base,
+                headers=access.headers,
+                credentials=access.credentials,
+                limit_seconds=seconds + EXTRA_SECONDS,
+            )
+            with self._answering():
+                return (await worker.embed(call, seconds)).vectors
+
+    @contextmanager
+    def _answering(self) -> Generator[None, None, None]:
+        """A worker that answers, be it with a failure, does not crash."""
+        try:
+            yield
         except ProviderFailure as failure:
             if failure.kind in ("status", "malformed", "connection"):
                 self._crashes = 0
             raise
-        finally:
-            self._busy -= 1
-            if self._busy == 0 and not self._closed:
-                self._idling = asyncio.create_task(self._stop_when_idle())
         self._crashes = 0
-        return _completion(prompt.model, reply)
 
     async def close(self) -> None:
         """End the worker, also one that is starting. Calls in flight fail as crashed."""
@@ -115,6 +146,12 @@ class LitellmProvider:
             await asyncio.wait([self._starting])
         if self._worker is not None:
             await self._worker.stop()
+
+    def _access(self, prompt: Prompt) -> tuple[str, Access]:
+        if prompt.model is None or "/" not in prompt.model:
+            detail = 'no model is set, or it is not named "provider/id" (models.model)'
+            raise ProviderFailure("unavailable", detail, called=False)
+        return prompt.model, access_to(prompt.model, self._settings(), self._environ)
 
     # -- starting
 
@@ -128,7 +165,10 @@ class LitellmProvider:
             self._starting = asyncio.create_task(self._start())
             self._starting.add_done_callback(self._started)
         try:
-            started = await asyncio.shield(self._starting)
+            async with asyncio.timeout(self._start_seconds):
+                started = await asyncio.shield(self._starting)
+        except TimeoutError:
+            raise ProviderFailure("crashed", _not_within(self._start_seconds), called=False) from None
         except asyncio.CancelledError:
             if not self._closed:
                 raise
@@ -146,12 +186,12 @@ class LitellmProvider:
     async def _start(self) -> WorkerProcess | _Unstarted:
         worker = WorkerProcess(asyncio.get_running_loop(), self._crashed)
         try:
-            async with asyncio.timeout(self._start_seconds):
+            async with asyncio.timeout(self._longest_start_seconds):
                 await worker.start(self._python, worker_environment(self._environ))
                 said = await asyncio.shield(worker.ready)
         except TimeoutError:
             await worker.stop()
-            return self._unstarted("crashed", f"the model worker did not start within {self._start_seconds:g} s")
+            return self._unstarted("crashed", _not_within(self._longest_start_seconds))
         except OSError as problem:
             return self._unstarted("crashed", f"the model worker could not be started: {problem.strerror}")
         except asyncio.CancelledError:
@@ -184,12 +224,25 @@ class LitellmProvider:
 
     # -- idling
 
+    @contextmanager
+    def _in_use(self) -> Generator[None, None, None]:
+        self._busy += 1
+        self._stop_idling()
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            if self._busy == 0 and not self._closed:
+                self._idling = asyncio.create_task(self._stop_when_idle())
+
     def _stop_idling(self) -> None:
         if self._idling is not None:
             self._idling.cancel()
             self._idling = None
 
     async def _stop_when_idle(self) -> None:
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
         await self._clock.sleep(self._settings().worker_idle_seconds)
         worker, self._worker = self._worker, None
         if worker is not None:
@@ -208,6 +261,10 @@ def _completion(model: str, reply: Reply) -> Completion:
     return Completion(
         text=reply.text.decode("utf-8", "surrogatepass"), stop_reason=reply.stop_reason, model=model, usage=usage
     )
+
+
+def _not_within(seconds: float) -> str:
+    return f"the model worker did not start within {seconds:g} s"
 
 
 def _encodable(text: str) -> str:

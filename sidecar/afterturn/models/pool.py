@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from afterturn.clock import Clock
 from afterturn.completion import CompleterError, Completion, PromptMessage, Purpose
 from afterturn.models.asking import (
-    MAX_REPLY_CHARS,
     MOST_REPLY_TOKENS,
     Question,
     Tally,
@@ -31,7 +30,7 @@ from afterturn.models.choosing import Choice, choose, destination, fallback_of
 from afterturn.models.estimate import prompt_tokens
 from afterturn.models.flights import Flights
 from afterturn.models.ports import Ledger, Memo, Remembered
-from afterturn.models.provider import Provider
+from afterturn.models.provider import MAX_REPLY_CHARS, Provider
 from afterturn.models.sticky import Outages
 from afterturn.store_error import StoreError
 from afterturn_protocol.settings import ModelsSettings
@@ -233,7 +232,7 @@ class Pool:
                 )
             except StoreError as problem:
                 log.warning("a completion could not be kept: %s", problem)
-        return replace(reply, text=text, usage=tally.usage)
+        return replace(reply, text=text, usage=tally.usage, spent_seconds=tally.spent)
 
     async def _hidden(self, messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         return [PromptMessage(each.role, await self._hide(each.content)) for each in messages]

@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from afterturn.completion import Completion, PromptMessage, Purpose
 
+MAX_REPLY_CHARS = 128_000
+"""What is read of a reply; longer ones are cut."""
+
 FailureKind = Literal["timeout", "connection", "status", "malformed", "refused", "crashed", "unavailable"]
 
 
@@ -58,6 +61,10 @@ class ProviderFailure(Exception):
 
 class Provider(Protocol):
     """One way to a model."""
+
+    async def prepare(self, prompt: Prompt) -> None:
+        """Have ready what the call needs, within limits of its own. Raises ProviderFailure."""
+        ...
 
     async def complete(self, prompt: Prompt) -> Completion:
         """One call, within the prompt's time limits. Raises ProviderFailure. Cancelling really ends the call."""

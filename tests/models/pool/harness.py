@@ -58,7 +58,7 @@ Answer = Completion | Exception | Callable[[Prompt], "Completion | Exception"]
 class ScriptedProvider:
     """Answers with the script's next entry, the last one for ever. While `gate` is unset, calls wait in it.
 
-    takes_ms: how long each call takes on the clock.
+    takes_ms: how long each call takes on the clock, prepares_ms before it. unready: why no call can be made.
     """
 
     def __init__(self, clock: FakeClock, *script: Answer) -> None:
@@ -69,9 +69,16 @@ class ScriptedProvider:
         self.most_running = 0
         self.cancelled = 0
         self.takes_ms = 0
+        self.prepares_ms = 0
+        self.unready: ProviderFailure | None = None
         self.closed = False
         self.gate = asyncio.Event()
         self.gate.set()
+
+    async def prepare(self, prompt: Prompt) -> None:
+        self.clock.ms += self.prepares_ms
+        if self.unready is not None:
+            raise self.unready
 
     async def complete(self, prompt: Prompt) -> Completion:
         self.prompts.append(prompt)

@@ -55,6 +55,8 @@ def test_choosing(
         ({"model": "openai/gpt", "fallback_model": "anthropic/claude"}, False, ["openai", "anthropic"]),
         ({"model": "openai/gpt", "api_base": "http://127.0.0.1:1/v1"}, False, ["http://127.0.0.1:1/v1"]),
         ({"model": "openai/gpt", "api_base": "https://u:p@h/v1?key=k#f"}, False, ["https://h/v1"]),
+        ({"model": "a/b", "api_base": "http://h", "fallback_model": "c/d"}, False, ["http://h", "c"]),
+        ({"model": "a/b", "api_base": "http://h", "fallback_model": "a/d"}, False, ["http://h"]),
     ],
 )
 def test_destinations(models: dict[str, Any], samples: bool, expected: list[str]) -> None:
@@ -82,7 +84,18 @@ def test_the_fallback_is_another_model() -> None:
 
 @pytest.mark.parametrize(
     ("url", "shown"),
-    [("https://h/p", "https://h/p"), ("https://u:p@h", "https://h"), ("h:1/x?k=v", "h:1/x"), ("", "")],
+    [
+        ("https://h/p", "https://h/p"),
+        ("https://u:p@h", "https://h"),
+        ("h:1/x?k=v", "h:1/x"),
+        ("", ""),
+        ("u:p@h/v1", "h/v1"),
+        ("https://u:pa/ss@h:1/v1?k", "https://h:1/v1"),
+        ("https://u:pa#ss@h/v1", "https://h/v1"),
+        ("https://u:p@ss@h/a@b", "https://h/a@b"),
+        ("http://[::1]:8080/a@b", "http://[::1]:8080/a@b"),
+        ("http://u:p@[::1]/v1?x=a@b", "http://[::1]/v1"),
+    ],
 )
 def test_urls_are_shown_without_secrets(url: str, shown: str) -> None:
     assert bare_url(url) == shown
@@ -139,6 +152,7 @@ def complete(provider: HostProvider, prompt: Prompt = PROMPT) -> Any:
     return asyncio.run(provider.complete(prompt))
 
 
+@pytest.mark.req("sampling.message")
 def test_the_host_is_asked_as_the_protocol_says() -> None:
     """Case C09 at the model's side: there are no tools for a poisoned output to call."""
     provider, asked = host({"text": "Fine.", "stopReason": "stop", "model": "h/m", "usage": {"inputTokens": 12.0}})
@@ -152,6 +166,7 @@ def test_the_host_is_asked_as_the_protocol_says() -> None:
     assert (completion.text, completion.model, completion.usage.input_tokens) == ("Fine.", "h/m", 12)
 
 
+@pytest.mark.req("sampling.message", "usage.on-replies")
 @pytest.mark.parametrize("usage", [{"inputTokens": -5}, {"inputTokens": 12.5}, {"cost": "x"}, [], "x", 7, None])
 def test_odd_usage_does_not_discard_a_paid_reply(usage: Any) -> None:
     provider, _ = host({"text": "Fine.", "stopReason": "stop", "model": "h/m", "usage": usage})
@@ -180,7 +195,7 @@ def test_a_host_that_fails_is_a_provider_that_fails(answer: Any, kind: str) -> N
 def test_a_host_that_does_not_offer_is_not_asked() -> None:
     provider, asked = host({}, offered=False)
     with pytest.raises(ProviderFailure) as caught:
-        complete(provider)
+        asyncio.run(provider.prepare(PROMPT))
     assert (caught.value.kind, caught.value.called, asked) == ("unavailable", False, [])
 
 

@@ -6,8 +6,9 @@ import logging
 import pytest
 
 from afterturn.completion import CompleterError, PromptMessage
-from afterturn.models.asking import MAX_REPLY_CHARS, MOST_REPLY_TOKENS
+from afterturn.models.asking import MOST_REPLY_TOKENS
 from afterturn.models.lazy import LazyCompleter
+from afterturn.models.provider import MAX_REPLY_CHARS
 from afterturn.store.sqlite.memo import KEPT_MS, KEPT_ROWS
 from afterturn.store.sqlite.store import SqliteStore
 from tests.models.pool.conftest import Opener

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterturn.completion import CompleterError, Completion, Purpose
+from afterturn.models.provider import ProviderFailure
 from afterturn.models.slots import Slots, rank_of
 from afterturn.store.sqlite.store import SqliteStore
 from tests.models.pool.harness import PATIENCE_SECONDS, PURPOSES, Harness, pass_by, reply, status, until
@@ -64,6 +65,26 @@ async def test_the_deadline_starts_with_the_place(store: SqliteStore) -> None:
     harness.provider.gate.set()
     await asyncio.gather(*tasks)
     assert harness.provider.prompts[1].total_timeout_ms == 5000
+
+
+async def test_what_a_provider_needs_first_takes_no_time_of_the_calls(store: SqliteStore) -> None:
+    """models.md: the worker's start does not count."""
+    harness = Harness(store, status(503), reply())
+    harness.provider.prepares_ms, harness.provider.takes_ms = 10_000, 1000
+    completion = await harness.ask(total_timeout_ms=5000)
+    first, second = (prompt.total_timeout_ms for prompt in harness.provider.prompts)
+    pause_ms = round(harness.clock.slept[0] * 1000)
+    assert (first, second) == (5000, 4000 - pause_ms)
+    assert completion.spent_seconds == 2 + pause_ms / 1000
+
+
+async def test_a_provider_that_cannot_be_made_ready_costs_nothing(store: SqliteStore) -> None:
+    harness = Harness(store)
+    harness.provider.unready = ProviderFailure("crashed", "the worker does not start", called=False)
+    with pytest.raises(CompleterError) as caught:
+        await harness.ask()
+    assert (caught.value.called, caught.value.retryable, caught.value.usage) == (False, True, None)
+    assert (harness.provider.prompts, await harness.counted(), len(harness.clock.slept)) == ([], [], 2)
 
 
 async def test_a_back_off_holds_no_place(store: SqliteStore) -> None:

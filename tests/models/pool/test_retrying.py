@@ -111,6 +111,17 @@ async def test_retry_after_beyond_the_deadline_ends_the_call(store: SqliteStore)
     assert (await harness.ask()).text == "fine"
 
 
+async def test_a_model_that_asked_to_be_left_alone_is_shown_as_paused(store: SqliteStore) -> None:
+    harness = Harness(store, status(429, retry_after_ms=120_000), reply())
+    assert harness.pool.refusal(None) is None
+    await failed(harness, "one")
+    refusal = harness.pool.refusal(None)
+    assert refusal is not None
+    assert (refusal.terminal, refusal.left_seconds) == (False, 120)
+    harness.clock.ms += 120_000
+    assert harness.pool.refusal(None) is None
+
+
 async def test_retry_after_does_not_count_against_the_breaker(store: SqliteStore) -> None:
     harness = Harness(store, *[status(429, 1000)] * 20, reply())
     for number in range(10):

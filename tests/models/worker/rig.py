@@ -42,7 +42,7 @@ def prompt(model: str | None = OPENAI, *, idle_ms: int = 10_000, total_ms: int =
 class Rig:
     """`settings` may be replaced at any time. `run` runs a coroutine in the rig's loop, with a bound.
 
-    start_seconds: the worker's limit; patient, because tests share their machine.
+    start_seconds, longest_start_seconds: of LitellmProvider; patient, because tests share their machine.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Rig:
         environ: Mapping[str, str] | None = None,
         python: str = sys.executable,
         start_seconds: float = 60.0,
+        longest_start_seconds: float = 60.0,
     ) -> None:
         self.server = provider
         self.settings = ModelsSettings(api_key_env="TEST_KEY")
@@ -64,6 +65,7 @@ class Rig:
             {**os.environ, "TEST_KEY": KEY, **(environ or {})},
             python,
             start_seconds,
+            longest_start_seconds,
         )
 
     def __enter__(self) -> "Rig":

@@ -13,6 +13,10 @@ from afterturn_protocol.settings import ModelsSettings
 ENVIRON = {
     "MINE": "my-key",
     "EMPTY": "",
+    "LINE": "my-key\r\n",
+    "BLANK": " \n",
+    "ODD": "my\nkey",
+    "BYTES": "my-key\udcff",
     "OPENAI_API_KEY": "openai-key",
     "OPENAI_BASE_URL": "http://elsewhere",
     "OPENAI_API_BASE": "http://elsewhere",
@@ -35,6 +39,7 @@ def check(model: str, settings: dict[str, Any], **expected: Any) -> None:
         pytest.param("bedrock/a", {}, {"credentials": {k: v for k, v in ENVIRON.items() if "AWS" in k}}, id="several"),
         pytest.param("mistral/a", {}, {}, id="well-known-but-not-set"),
         pytest.param("openai/a", {"api_key_env": "MINE"}, {"api_key": "my-key"}, id="named"),
+        pytest.param("openai/a", {"api_key_env": "LINE"}, {"api_key": "my-key"}, id="named-line"),
         pytest.param(
             "openai/a",
             {"api_key_env": "MINE", "api_base": HERE, "headers": {"x": "y"}},
@@ -59,12 +64,31 @@ def test_the_access(model: str, settings: dict[str, Any], expected: dict[str, An
     check(model, settings, **expected)
 
 
-@pytest.mark.parametrize("name", ["UNSET", "EMPTY", "sk-a-key-in-the-wrong-place"])
+@pytest.mark.parametrize("name", ["UNSET", "EMPTY", "BLANK", "sk-a-key-in-the-wrong-place"])
 def test_a_named_key_that_is_not_there(name: str) -> None:
     with pytest.raises(ProviderFailure) as raised:
         access_to("openai/a", ModelsSettings(api_key_env=name), ENVIRON)
     assert (raised.value.kind, raised.value.called) == ("unavailable", False)
     assert raised.value.message == "the environment variable that models.apiKeyEnv names is not set"
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"api_key_env": "ODD"}, "models.apiKeyEnv"),
+        ({"api_key_env": "BYTES"}, "models.apiKeyEnv"),
+        ({"headers": {"x": "a\nb: c"}}, "models.headers"),
+        ({"headers": {"x": "\u043a\u043b\u044e\u0447"}}, "models.headers"),
+        ({"headers": {"x": "\ud83d"}}, "models.headers"),
+        ({"headers": {"a b": "c"}}, "models.headers"),
+        ({"headers": {"": "c"}}, "models.headers"),
+    ],
+)
+def test_what_no_request_can_carry(settings: dict[str, Any], name: str) -> None:
+    with pytest.raises(ProviderFailure) as raised:
+        access_to("openai/a", ModelsSettings(**settings), ENVIRON)
+    assert (raised.value.kind, raised.value.called) == ("unavailable", False)
+    assert name in raised.value.message
 
 
 def test_nothing_that_holds_a_key_shows_it() -> None:

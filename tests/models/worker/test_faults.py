@@ -70,6 +70,12 @@ def test_nobody_listens(rig: Rig, model: str) -> None:
     assert (failure.kind, failure.called) == ("connection", False)
 
 
+def test_settings_that_cannot_even_reach_the_worker(rig: Rig) -> None:
+    failure = rig.fail("openai/\ud83d")
+    assert (failure.kind, failure.called) == ("unavailable", False)
+    assert rig.ask().text == "fine"
+
+
 @pytest.mark.parametrize("model", ["nobodys/model", "plain-name", None])
 def test_a_model_that_nobody_serves(rig: Rig, model: str | None) -> None:
     failure = rig.run(failure_of(rig.provider.complete(prompt(model))))

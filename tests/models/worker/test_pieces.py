@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Encoder
 
+from afterturn.child.frames import Frames
 from afterturn.models.worker.messages import (
     Alive,
     Ended,
     Failed,
-    Frames,
     FromWorker,
     Ready,
     Reply,

@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from msgspec.msgpack import Encoder
 
 from afterturn.models.provider import ProviderFailure
+from afterturn.models.worker.messages import Reply, frame
+from afterturn.models.worker_environment import worker_environment
 from tests.models.worker.rig import KEY, Rig, failure_of, prompt, python_with, wait_end
 from tests.provider.server import ScriptedProvider
 
@@ -110,13 +114,81 @@ def test_calls_that_come_together_share_one_start(rig: Rig) -> None:
     assert len(rig.children) == 1
 
 
-def test_the_start_has_a_limit_of_its_own(server: ScriptedProvider, tmp_path: Path) -> None:
+def test_the_start_has_a_limit_of_its_own(server: ScriptedProvider, clock: ManualClock, tmp_path: Path) -> None:
+    """A start that is given up: the process is gone, and another one is tried at once, then after a while."""
     python = with_stub(tmp_path, top="time.sleep(600)\n")
-    with Rig(server, python=python, start_seconds=0.3) as rig:
-        failure = rig.fail("stub/fine", idle_ms=1, total_ms=1)
-        assert (failure.kind, failure.called) == ("crashed", False)
-        assert failure.message == "the model worker did not start within 0.3 s"
-        assert rig.children == []
+    with Rig(server, clock=clock, python=python, longest_start_seconds=0.3) as rig:
+        for _ in range(2):
+            failure = rig.fail("stub/fine", idle_ms=1, total_ms=1)
+            assert (failure.kind, failure.called) == ("crashed", False)
+            assert failure.message == "the model worker did not start within 0.3 s"
+            assert rig.children == []
+        assert rig.fail("stub/fine").retry_after_ms == 1001
+
+
+def test_a_call_waits_for_a_start_only_so_long_and_the_start_goes_on(server: ScriptedProvider, tmp_path: Path) -> None:
+    """On a busy machine, where every start takes longer than a call waits, calls must be made after all."""
+    go = tmp_path / "go"
+    python = with_stub(
+        tmp_path, top=f"import pathlib\nwhile not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
+    )
+    with Rig(server, python=python, start_seconds=0.2) as rig:
+        for _ in range(3):
+            failure = rig.fail("stub/fine")
+            assert (failure.kind, failure.called) == ("crashed", False)
+            assert failure.message == "the model worker did not start within 0.2 s"
+        (worker,) = rig.children
+        go.touch()
+        rig.provider._start_seconds = 60
+        assert rig.ask("stub/fine").text == "fine"
+        assert rig.worker == worker
+
+
+def test_a_worker_that_nobody_waits_for_any_more_is_idle(
+    server: ScriptedProvider, clock: ManualClock, tmp_path: Path
+) -> None:
+    python = with_stub(tmp_path, top="time.sleep(0.5)\n")
+    with Rig(server, clock=clock, python=python, start_seconds=0.1) as rig:
+        assert rig.fail("stub/fine").kind == "crashed"
+        (worker,) = rig.children
+
+        async def started_and_idle() -> None:
+            while not clock.slept:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            clock.advance(120)
+
+        rig.run(started_and_idle())
+        rig.run(asyncio.to_thread(wait_end, worker))
+
+
+def test_an_answer_may_come_in_the_turn_in_which_its_caller_is_cancelled(rig: Rig) -> None:
+    """It is dropped, and what came with it is not."""
+
+    async def crossed() -> str:
+        call, other = (asyncio.create_task(rig.complete(prompt("stub/silence"))) for _ in range(2))
+        await rig.server.requested(2)
+        process = rig.provider._worker
+        assert process is not None
+        first, second = process._waiting
+        call.cancel()
+        process._child._received(b"".join(frame(Encoder(), reply_to(id)) for id in (first, second)))
+        await asyncio.wait([call])
+        assert call.cancelled()
+        return (await other).text
+
+    assert rig.run(crossed()) == "said by hand"
+
+
+def reply_to(id: int) -> Reply:
+    return Reply(
+        id=id,
+        text=b"said by hand",
+        stop_reason="stop",
+        input_tokens=None,
+        output_tokens=None,
+        cached_tokens=None,
+        cost=None,
+    )
 
 
 def test_a_slow_start_does_not_count_against_the_call(server: ScriptedProvider, tmp_path: Path) -> None:
@@ -354,6 +426,28 @@ def test_its_environment_holds_no_key_and_no_switch_of_the_servers(server: Scrip
     assert KEY not in repr(at_start)
 
 
+def test_s05_env_files_are_not_read(tmp_path: Path) -> None:
+    """Case S05: litellm looks for .env files upwards from where it is installed."""
+    (tmp_path / ".env").write_text("XAI_API_KEY=leak\n")
+    installed = tmp_path / "site" / "litellm"
+    installed.parent.mkdir()
+    spec = find_spec("litellm")
+    assert spec is not None
+    assert spec.origin is not None
+    installed.symlink_to(Path(spec.origin).parent)
+    code = (
+        f"import os, sys\nsys.path.insert(0, {str(installed.parent)!r})\n"
+        "from afterturn.models.worker.loading import load_litellm\n"
+        "print(load_litellm()[0].__file__, os.environ.get('XAI_API_KEY'))"
+    )
+    environ = worker_environment({**os.environ, "HOME": str(tmp_path), "LITELLM_MODE": "DEV"})
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == [str(installed / "__init__.py"), "None"]
+    assert "leak" not in done.stderr
+
+
 def test_no_descriptor_of_the_server_is_open_in_it(rig: Rig) -> None:
     ours = os.pipe()
     inode = os.fstat(ours[0]).st_ino
@@ -406,7 +500,8 @@ def test_it_vanishes_when_its_pipe_ends(server: ScriptedProvider, tmp_path: Path
     """Where the kernel ends no child with its parent: the end of the pipe does, even while a call blocks the loop."""
     from msgspec.msgpack import Encoder
 
-    from afterturn.models.worker.messages import Call, Frames, Ready, frame, from_worker_decoder
+    from afterturn.child.frames import Frames
+    from afterturn.models.worker.messages import Call, Ready, frame, from_worker_decoder
 
     requests, replies = os.pipe(), os.pipe()
     command = [

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from afterturn.completion import Completion, PromptMessage
+from afterturn.models.provider import MAX_REPLY_CHARS
 from afterturn_protocol.base import Usage
 from afterturn_protocol.settings import ModelsSettings
 from tests.models.worker.rig import ANTHROPIC, KEY, OPENAI, Rig, prompt
@@ -85,6 +86,7 @@ def test_the_text_and_why_it_ends(rig: Rig, model: str, answer: Answer, text: st
     assert (done.text, done.stop_reason) == (text, stop_reason)
 
 
+@pytest.mark.req("usage.on-replies")
 @BOTH
 @pytest.mark.parametrize("answer", [says(usage=None), wrong_usage(), says(usage={})], ids=["none", "wrong", "bare"])
 def test_usage_that_nobody_knows_is_null(rig: Rig, model: str, answer: Answer) -> None:
@@ -135,6 +137,13 @@ def test_a_large_prompt(rig: Rig) -> None:
     text = "x" * 1_000_000
     rig.ask(OPENAI, messages=[PromptMessage("user", text)])
     assert rig.server.requests[0].body["messages"][0]["content"] == text
+
+
+def test_a_reply_without_end_is_cut(rig: Rig) -> None:
+    rig.server.script(says(" ".join(f"{number:01000}" for number in range(200))))
+    completion = rig.ask()
+    assert (len(completion.text), completion.stop_reason) == (MAX_REPLY_CHARS, "length")
+    rig.server.requests[0].wait_gone()
 
 
 def test_headers_of_the_settings_go_along(rig: Rig) -> None:

@@ -8,7 +8,7 @@ import sys
 
 def main() -> None:
     """Serve the server that started this process until it goes."""
-    from afterturn.models.worker.isolation import die_with, give_way, take_pipes
+    from afterturn.child.isolation import die_with, give_way, take_pipes
 
     requests_fd, replies_fd, parent = take_pipes(sys.argv[1:])
     die_with(parent)

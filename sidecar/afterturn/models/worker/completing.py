@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from afterturn.models.provider import MAX_REPLY_CHARS
 from afterturn.models.worker.exchange import Exchange, current_exchange
-from afterturn.models.worker.messages import Call, Failed, FailedKind, Reply
+from afterturn.models.worker.messages import Call, Embed, Failed, FailedKind, Reply
 from afterturn.models.worker.reasoning import effort_for_none
 from afterturn.models.worker.retry_after import retry_after_ms
 from afterturn.models.worker.spending import NOTHING_KNOWN, Spent, spent
@@ -18,10 +19,11 @@ STOP_REASONS = {"length": "length", "content_filter": "error"}
 class _Gathered:
     """What the pieces of a stream come to."""
 
-    __slots__ = ("finish", "texts", "tools", "usage")
+    __slots__ = ("chars", "finish", "texts", "tools", "usage")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.chars = 0
         self.tools = False
         self.usage: Any = None
         self.finish: str | None = None
@@ -32,7 +34,8 @@ class _Gathered:
             delta = getattr(choice, "delta", None)
             content = getattr(delta, "content", None)
             if isinstance(content, str):
-                self.texts.append(content)
+                self.texts.append(content[: max(MAX_REPLY_CHARS - self.chars, 0)])
+                self.chars += len(content)
             if getattr(delta, "tool_calls", None) or getattr(delta, "function_call", None):
                 self.tools = True
 
@@ -48,9 +51,12 @@ async def completed(litellm: Any, call: Call, on_bytes: Callable[[], None]) -> R
             async for chunk in stream:
                 on_bytes()
                 gathered.add(chunk)
+                if gathered.chars > MAX_REPLY_CHARS:
+                    break
         finally:
             # The provider's own word; in the chunks litellm puts one where there was none.
-            gathered.finish = getattr(stream, "received_finish_reason", None)
+            finish = getattr(stream, "received_finish_reason", None)
+            gathered.finish = "length" if gathered.chars > MAX_REPLY_CHARS else finish
             await _close(stream)
     except Exception as problem:  # litellm raises whatever its parts raise; each becomes a code
         if gathered.finish is None or exchange.broken:
@@ -68,6 +74,17 @@ def arguments(litellm: Any, call: Call) -> dict[str, Any]:
         "temperature": TEMPERATURE,
         "stream": True,
         "stream_options": {"include_usage": True},
+        **access_arguments(call),
+    }
+    effort = _effort(litellm, call.model) if call.reasoning_off else None
+    if effort is not None:
+        given["reasoning_effort"] = effort
+    return given
+
+
+def access_arguments(call: Call | Embed) -> dict[str, Any]:
+    """Those that any call takes: with what the provider is reached, once."""
+    given: dict[str, Any] = {
         "timeout": call.limit_seconds,
         "num_retries": 0,
         "max_retries": 0,
@@ -79,14 +96,11 @@ def arguments(litellm: Any, call: Call) -> dict[str, Any]:
         given["api_base"] = call.api_base
     if call.headers:
         given["extra_headers"] = call.headers
-    effort = _effort(litellm, call.model) if call.reasoning_off else None
-    if effort is not None:
-        given["reasoning_effort"] = effort
     return given
 
 
-def failed(call: Call, exchange: Exchange, name: str) -> Failed:
-    """Why there is no completion, by what was seen of the HTTP. name: the class of litellm's exception."""
+def failed(call: Call | Embed, exchange: Exchange, name: str) -> Failed:
+    """Why there is no answer, by what was seen of the HTTP. name: the class of litellm's exception."""
 
     def failure(kind: FailedKind, message: str, **more: Any) -> Failed:
         return Failed(id=call.id, kind=kind, message=f"{call.model}: {message}", called=exchange.asked, **more)
@@ -98,7 +112,8 @@ def failed(call: Call, exchange: Exchange, name: str) -> Failed:
         message = f"the provider answered with status {exchange.status}"
         return failure("status", message, status=exchange.status, retry_after_ms=wait)
     if exchange.tried:
-        return failure("malformed", f"the provider's answer is no completion ({name})")
+        what = "completion" if isinstance(call, Call) else "set of vectors"
+        return failure("malformed", f"the provider's answer is no {what} ({name})")
     return failure("unavailable", f"litellm cannot make this call ({name}): are the model's name and its key right?")
 
 

@@ -1,7 +1,6 @@
-"""What the server and the model worker say to each other, and how: frames of msgpack over two pipes.
+"""What the server and the model worker say to each other: msgpack in frames (child/frames.py).
 
-A frame is the length of its body in 4 bytes, the highest first, and the body. Nothing a provider wrote crosses but
-the text of a completion.
+Nothing a provider wrote crosses but the text of a completion, and vectors.
 """
 
 from typing import Literal
@@ -9,8 +8,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
+from afterturn.child.frames import framed
+
 FailedKind = Literal["connection", "status", "malformed", "unavailable"]
-HEAD_BYTES = 4
 
 
 class Call(Struct, frozen=True, kw_only=True, tag="call"):
@@ -35,6 +35,22 @@ class Call(Struct, frozen=True, kw_only=True, tag="call"):
 
     def __repr__(self) -> str:
         return f"Call({self.id})"  # the fields hold keys, and a repr ends up in logs
+
+
+class Embed(Struct, frozen=True, kw_only=True, tag="embed"):
+    """Embed texts in one call; the other fields are those of `Call`."""
+
+    id: int
+    model: str
+    texts: list[str]
+    api_key: str | None
+    api_base: str | None
+    headers: dict[str, str]
+    credentials: dict[str, str]
+    limit_seconds: float
+
+    def __repr__(self) -> str:
+        return f"Embed({self.id})"  # as of Call
 
 
 class Cancel(Struct, frozen=True, tag="cancel"):
@@ -76,8 +92,15 @@ class Reply(Struct, frozen=True, kw_only=True, tag="reply"):
     cost: float | None
 
 
+class Embedded(Struct, frozen=True, kw_only=True, tag="embedded"):
+    """A vector for each text, in order: little-endian float32 of unit length."""
+
+    id: int
+    vectors: list[bytes]
+
+
 class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
-    """A call that brought no completion; the fields are those of ProviderFailure."""
+    """A call that brought nothing; the fields are those of ProviderFailure."""
 
     id: int
     kind: FailedKind
@@ -93,8 +116,8 @@ class Ended(Struct, frozen=True, tag="ended"):
     id: int
 
 
-ToWorker = Call | Cancel
-FromWorker = Ready | Broken | Alive | Reply | Failed | Ended
+ToWorker = Call | Embed | Cancel
+FromWorker = Ready | Broken | Alive | Reply | Embedded | Failed | Ended
 
 
 def to_worker_decoder() -> Decoder[ToWorker]:
@@ -107,29 +130,4 @@ def from_worker_decoder() -> Decoder[FromWorker]:
 
 def frame(encoder: Encoder, message: ToWorker | FromWorker) -> bytes:
     """The message as it goes over the pipe."""
-    body = encoder.encode(message)
-    return len(body).to_bytes(HEAD_BYTES, "big") + body
-
-
-class Frames:
-    """Cuts what comes out of a pipe into the bodies of its frames."""
-
-    __slots__ = ("_buffer",)
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The bodies that are whole now."""
-        buffer = self._buffer
-        buffer += data
-        bodies: list[bytes] = []
-        start = 0
-        while len(buffer) - start >= HEAD_BYTES:
-            end = start + HEAD_BYTES + int.from_bytes(buffer[start : start + HEAD_BYTES], "big")
-            if len(buffer) < end:
-                break
-            bodies.append(bytes(buffer[start + HEAD_BYTES : end]))
-            start = end
-        del buffer[:start]
-        return bodies
+    return framed(encoder.encode(message))

@@ -9,14 +9,16 @@ from typing import Any
 
 from msgspec.msgpack import Encoder
 
+from afterturn.child.frames import Frames
 from afterturn.models.worker.messages import (
     Alive,
     Broken,
     Call,
     Cancel,
+    Embed,
+    Embedded,
     Ended,
     Failed,
-    Frames,
     FromWorker,
     Ready,
     Reply,
@@ -72,7 +74,7 @@ class Serving:
         self._requests_fd = requests_fd
         self._outbox = Outbox(replies_fd)
         self._loop = asyncio.new_event_loop()
-        self._tasks: dict[int, asyncio.Task[Reply | Failed]] = {}
+        self._tasks: dict[int, asyncio.Task[Reply | Embedded | Failed]] = {}
         self._litellm: Any = None
 
     def run(self) -> None:
@@ -105,17 +107,21 @@ class Serving:
             if task is not None:
                 task.cancel()
             return
-        task = self._loop.create_task(self._complete(message))
+        task = self._loop.create_task(self._answer(message))
         self._tasks[message.id] = task
         task.add_done_callback(partial(self._done, message.id))
 
-    async def _complete(self, call: Call) -> Reply | Failed:
+    async def _answer(self, call: Call | Embed) -> Reply | Embedded | Failed:
         from afterturn.models.worker.completing import completed
+        from afterturn.models.worker.embedding import embedded
 
         os.environ.update(call.credentials)
-        return await completed(self._litellm, call, Pulse(call.id, self._outbox))
+        pulse = Pulse(call.id, self._outbox)
+        if isinstance(call, Embed):
+            return await embedded(self._litellm, call, pulse)
+        return await completed(self._litellm, call, pulse)
 
-    def _done(self, id: int, task: asyncio.Task[Reply | Failed]) -> None:
+    def _done(self, id: int, task: asyncio.Task[Reply | Embedded | Failed]) -> None:
         del self._tasks[id]
         if task.cancelled():
             self._outbox.send(Ended(id))
