@@ -9,8 +9,11 @@ from importlib import import_module
 
 from afterturn import PROTOCOL_VERSION, __version__
 
-_ABOUT = "A sidecar that agent harnesses and editors spawn beside themselves: it condenses finished tool calls into \
-bullets with refs that bring every original back."
+_ABOUT = (
+    "A sidecar that agent harnesses and editors spawn beside themselves: it condenses finished tool calls into bullets "
+    "with refs that bring every original back, drafts recaps for a person who was away, and captures finished episodes "
+    "as traces that can be searched."
+)
 _SERVING = (
     "Without a command, `afterturn --stdio` serves one client over stdin and stdout (JSON-RPC 2.0, framed as LSP \
 frames it); that is what a harness or an editor runs. `afterturn doctor` prints the line to paste into its settings."
