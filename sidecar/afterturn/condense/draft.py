@@ -76,8 +76,8 @@ class Material:
 
             call = self.safe[position]
             view = ToolView(call.tool_name, call.args, call.text, call.outcome == "error", call.outcome)
-            later = self._later[position + 1 : position + 1 + _LATER_CALLS]
-            found = self._lines[position] = bullets(view, later=later)
+            later = self._words[position + 1 : position + 1 + _LATER_CALLS]
+            found = self._lines[position] = bullets(view, wanted=frozenset[str]().union(*later))
         return found
 
     def bullets(self) -> list[Bullet]:
@@ -102,8 +102,11 @@ class Material:
         return [warning("redact", f"secrets were left out of summary and prompt: {listed}")]
 
     @cached_property
-    def _later(self) -> list[str]:
-        return [json_text(call.args)[:_LATER_CHARS] for call in self.safe]
+    def _words(self) -> list[frozenset[str]]:
+        """What the arguments of each call name."""
+        from afterturn.condense.extract import words_of
+
+        return [words_of(json_text(call.args)[:_LATER_CHARS]) for call in self.safe]
 
 
 class Draft(Struct, frozen=True):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterturn.condense.extract import COUNT_PATTERN, ToolView, bullets
+from afterturn.condense.extract import COUNT_PATTERN, ToolView, bullets, words_of
 from afterturn.condense.extract.names import tokens
 from afterturn.condense.extract.registry import RULES
 from afterturn.condense.extract.render import most_chars
@@ -111,18 +111,20 @@ def test_all_of_it_is_in_the_call(tool: str, args: object, text: str) -> None:
 @settings(max_examples=100)
 @given(_VIEWS, st.lists(st.text(max_size=40), max_size=3))
 def test_the_same_call_gives_the_same_bullets(view: ToolView, later: list[str]) -> None:
-    assert bullets(view, later=later) == bullets(view, later=later)
+    wanted = words_of("\n".join(later))
+    assert bullets(view, wanted=wanted) == bullets(view, wanted=wanted)
 
 
 _SAMPLE = """
 import hashlib
-from afterturn.condense.extract import ToolView, bullets
+from afterturn.condense.extract import ToolView, bullets, words_of
+wanted = words_of("handler_3 arg_2 file_4")
 lines = [f"src/mod_{n % 17}/file_{n % 5}.py:{n}: def handler_{n % 29}(arg_{n % 7}): error {n % 3}" for n in range(900)]
 text = "\\n".join(lines)
 digest = hashlib.sha256()
 for tool in ("bash", "read", "grep", "glob", "edit", "webfetch", "todowrite", "task", "odd"):
     for body in (text, '{"a": [' + text.replace('"', "") + "]}", "# Title\\n" + text):
-        said = bullets(ToolView(tool, {"command": "rg x", "path": "a.py"}, body), later=["handler_3 arg_2 file_4"])
+        said = bullets(ToolView(tool, {"command": "rg x", "path": "a.py"}, body), wanted=wanted)
         digest.update("\\n".join(said).encode())
 print(digest.hexdigest())
 """
@@ -146,7 +148,7 @@ def test_names_that_come_up_again_come_first() -> None:
     text = "\n".join(f"def helper_{number:03}(value): return other_{number:03}(value)" for number in range(300))
     view = ToolView("read", {"path": "big.py"}, text)
     assert "other_217" not in "\n".join(bullets(view))
-    said = "\n".join(bullets(view, later=['{"pattern": "other_217"}']))
+    said = "\n".join(bullets(view, wanted=words_of("other_217")))
     assert "other_217" in tokens(said)
 
 

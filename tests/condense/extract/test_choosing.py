@@ -7,6 +7,7 @@ import pytest
 from afterturn.condense.extract.call import read_call
 from afterturn.condense.extract.command import main_pipelines
 from afterturn.condense.extract.hot import Lines
+from afterturn.condense.extract.lenses.hits import every_joined
 from afterturn.condense.extract.names import by_score, count_tokens, looks_random, naming, paths_in, tokens
 from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.places import is_vendored, places_in, spans
@@ -261,6 +262,42 @@ def test_tokens(text: str, found: list[str]) -> None:
 )
 def test_lines_with_a_word(text: str, held: list[int]) -> None:
     assert Lines(text).holding(("error", "fail")) == held
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 Failed: file not found.", [b"file", b"found", b"not"]),
+        ("Cannot read it", [b"cannot"]),
+        ("src/missing/x missing_part not-allowed", []),
+        ("\u932f can't", [b"can"]),
+        ("", []),
+    ],
+)
+def test_words_that_are_looked_for(text: str, words: list[bytes]) -> None:
+    assert sorted(Lines(text).words) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("a/b.py:3:x\na/b.py:7:y: z\nlib/c d.js:1:", {"a/b.py": ["3", "7"], "lib/c d.js": ["1"]}),
+        ("a/b.py:3:x\n", {"a/b.py": ["3"]}),
+        ("a/b.py:3:x\nno hit", None),
+        ("a/b.py:3:x\n\na/b.py:4:y", None),
+        ("a/b.py:3-x", None),
+        (" a/b.py:3:x", None),
+        ("12:30:00 up", None),
+        ('say "a/b":3:x', None),
+        ("a/b.py:12345678:x", None),
+        ("a/" * 121 + ":3:x", None),
+        ("", None),
+    ],
+    ids=range(11),
+)
+def test_hits_that_are_all_of_one_form(text: str, files: dict[str, list[str]] | None) -> None:
+    found = every_joined(text.split("\n"))
+    assert (None if found is None else {path: list(numbers) for path, numbers in found.files.items()}) == files
 
 
 def test_of_very_many_lines_both_ends_are_looked_at() -> None:

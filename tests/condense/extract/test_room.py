@@ -65,6 +65,14 @@ def test_lines(digest: Digest, lines: list[str]) -> None:
     assert _lines(digest) == lines
 
 
+# A big result is not read for the names that a few chars would hold; a list that is there is told.
+@pytest.mark.parametrize(("left", "said"), [(200, True), (20, False)])
+def test_names_are_not_looked_for_to_fill_a_few_chars(left: int, said: bool) -> None:
+    told = Group("", ["w" * (room_for(4000).total - len("- bash") - left)])
+    assert ("late" in "\n".join(_lines(Digest(names=[told, Group("names", lambda: ["late"], " ")])))) is said
+    assert "here" in "\n".join(_lines(Digest(names=[told, Group("", ["here"])])))
+
+
 def test_what_does_not_fit_is_left_out_whole() -> None:
     paths = [f"src/{'deep/' * 12}file_{number}.py" for number in range(50)]
     said = _lines(Digest("find", names=[Group("", paths)]))[1]

@@ -7,8 +7,6 @@ What a bullet says is taken literally from the call's arguments or its cleaned t
 exceptions: the fixed words of the extractors, and counts, which always have the form of COUNT_PATTERN.
 """
 
-from collections.abc import Sequence
-
 from afterturn.condense.extract.call import read_call
 from afterturn.condense.extract.names import tokens
 from afterturn.condense.extract.registry import extractor_of
@@ -16,23 +14,22 @@ from afterturn.condense.extract.render import render
 from afterturn.condense.extract.salient import salient
 from afterturn.condense.extract.view import ToolView
 
-__all__ = ["COUNT_PATTERN", "ToolView", "bullets", "salient"]
+__all__ = ["COUNT_PATTERN", "ToolView", "bullets", "salient", "words_of"]
 
 # Numbers that were counted rather than quoted, for whoever checks bullets against their source.
 COUNT_PATTERN = r"\(\d+ lines\)"
 
-_LATER_CHARS = 20_000
 
-
-def bullets(call: ToolView, *, later: Sequence[str] = ()) -> list[str]:
+def bullets(call: ToolView, *, wanted: frozenset[str] = frozenset()) -> list[str]:
     """One to three lines about `call`, each beginning with "- ", without label or ref. Never raises.
 
-    `later`: texts in which what this call showed may be used again, such as the arguments of calls after it; names
-    that occur there come first.
+    `wanted`: words of texts in which what this call showed may be used again, such as the arguments of calls after it
+    (`words_of`); names that are among them come first.
     """
     read = read_call(call)
-    return render(read, extractor_of(read)(read, _words(later)))
+    return render(read, extractor_of(read)(read, wanted))
 
 
-def _words(texts: Sequence[str]) -> frozenset[str]:
-    return frozenset(word for word in tokens("\n".join([text[:_LATER_CHARS] for text in texts])) if len(word) > 3)
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text that may be names of something."""
+    return frozenset([word for word in tokens(text) if len(word) > 3])

@@ -12,16 +12,21 @@ class Group(msgspec.Struct):
 
     `order`: where each piece is shown once chosen, if not by value. `share`: how much of the room that is left the
     group may take, in percent. `cut`: a piece that does not fit may be shortened (prose, not names or paths).
-    `bare`: the pieces are identifiers, with nothing in them that could be taken for syntax.
+    `bare`: the pieces are identifiers. `safe`: they are places or the like. Either has nothing that could be taken for
+    syntax or for an order.
     """
 
     heading: str
-    pieces: list[str] | Callable[[], Iterable[str]]
+    pieces: Iterable[str] | Callable[[], Iterable[str]]
     separator: str = ", "
     order: list[int] | None = None
     share: int = 100
     cut: bool = False
     bare: bool = False
+    safe: bool = False
+
+    def found(self) -> Iterable[str]:
+        return self.pieces() if callable(self.pieces) else self.pieces
 
 
 class Digest(msgspec.Struct):

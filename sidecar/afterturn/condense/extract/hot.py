@@ -7,12 +7,15 @@ patterns run on those lines only. That keeps the cost below a millisecond for 10
 import re
 from collections.abc import Iterable, Mapping
 
-from afterturn.condense.extract.names import MAX_NAME_CHARS, count_tokens
+from afterturn.condense.extract.names import count_tokens
+from afterturn.condense.extract.numbering import Numbered, split_numbers
 from afterturn.condense.extract.weights import error_weight, is_total
 from afterturn.condense.extract.words import words
 
-# Letters in lower case, everything else a blank.
-_LETTERS = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalpha() else 32 for code in range(256))
+# Word chars in lower case, everything else a blank. Beside a digit, "_", "/" or "-" a word is part of a name.
+_WORD_CHARS = bytes(
+    ord(chr(code).lower()) if code < 128 and (chr(code).isalnum() or chr(code) in "_/-") else 32 for code in range(256)
+)
 
 
 def _needles(single: str, phrases: Mapping[str, str]) -> dict[bytes, str]:
@@ -46,7 +49,7 @@ _ERRORS = _needles(
     },
 )
 # Parts of longer words too: TypeError, FAILED.
-_ERROR_PARTS = ("error", "exception", "fail", "warn")
+_ERROR_PARTS = (b"error", b"exception", b"fail", b"warn")
 _ERROR_MARKS = (
     *("\u00d7 ", "\u2717", "\u2716", "\u2715", "\u25cf "),
     *("\u9519\u8bef", "\u5931\u8d25", "\u5f02\u5e38", "\u30a8\u30e9\u30fc", "\u5931\u6557", "\uc624\ub958"),
@@ -62,10 +65,17 @@ _TOTALS = _needles(
         "applied": "applied successfully",
         "added": "\nadded ",
         "date": "up to date",
+        "ok": "\nok",
+        "test": "# test",
     },
 )
-_TOTAL_PARTS = ("\nok", "# test")
 _TOTAL_MARKS = ("\u2139 test",)
+CHANGED_WORDS = frozenset(
+    b"applied created updated deleted wrote modified removed moved renamed reformatted rewrote".split()
+)
+"""Words that lines about changed files have."""
+
+_LOOKED_FOR = CHANGED_WORDS | _ERRORS.keys() | _TOTALS.keys() | {b"file"}
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?$")
 _MAX_HOT = 600
 _EACH_END = _MAX_HOT // 2
@@ -78,12 +88,26 @@ class Lines:
     sum up a run. `suspects`: indexes of lines with a word that errors are told with. Each is made when first asked for.
     """
 
-    __slots__ = ("_all", "_counts", "_errors", "_low", "_raised", "_suspects", "_totals", "_words", "text")
+    __slots__ = (
+        "_all",
+        "_bytes",
+        "_counts",
+        "_errors",
+        "_low",
+        "_numbered",
+        "_raised",
+        "_suspects",
+        "_totals",
+        "_words",
+        "text",
+    )
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._all: list[str] | None = None
         self._low = ""
+        self._bytes = b""
+        self._numbered: Numbered | None = None
         self._raised: list[int] | None = None
         self._counts: dict[str, int] | None = None
         self._words: frozenset[bytes] | None = None
@@ -96,6 +120,13 @@ class Lines:
         if self._all is None:
             self._all = self.text.split("\n")
         return self._all
+
+    @property
+    def numbered(self) -> Numbered:
+        """The lines without the numbers that a tool printed before them."""
+        if self._numbered is None:
+            self._numbered = split_numbers(self.all)
+        return self._numbered
 
     @property
     def counts(self) -> dict[str, int]:
@@ -114,14 +145,15 @@ class Lines:
     @property
     def totals(self) -> list[int]:
         if self._totals is None:
-            found = self.holding((*_TOTAL_PARTS, *self._present(_TOTALS, _TOTAL_MARKS)))
+            found = self.holding(self._present(_TOTALS, _TOTAL_MARKS))
             self._totals = [index for index in sorted({*found, *self.suspects}) if is_total(self.all[index])]
         return self._totals
 
     @property
     def suspects(self) -> list[int]:
         if self._suspects is None:
-            self._suspects = self.holding((*_ERROR_PARTS, *self._present(_ERRORS, _ERROR_MARKS)))
+            parts = [part.decode() for part in _ERROR_PARTS if part in self._lowered]
+            self._suspects = self.holding((*parts, *self._present(_ERRORS, _ERROR_MARKS)))
         return self._suspects
 
     @property
@@ -133,17 +165,28 @@ class Lines:
 
     def _present(self, needles: Mapping[bytes, str], marks: tuple[str, ...]) -> Iterable[str]:
         """What is worth looking for; the marks only where there is more than ASCII."""
-        if self._words is None:
-            whole = self.text if len(self.text) > MAX_NAME_CHARS else " ".join(self.counts)
-            self._words = frozenset(whole.encode("utf-8", "surrogatepass").translate(_LETTERS).split())
         marked = () if self.text.isascii() else marks
-        return (*(needles[word] for word in needles.keys() & self._words), *marked)
+        return (*[needles[word] for word in needles.keys() & self.words], *marked)
+
+    @property
+    def words(self) -> frozenset[bytes]:
+        """Which of the words that something is looked for by stand in the text, in lower case."""
+        if self._words is None:
+            self._words = _LOOKED_FOR.intersection(self._lowered.split())
+        return self._words
+
+    @property
+    def _lowered(self) -> bytes:
+        """The text in lower case, blanks for all but what a word or a path is made of."""
+        if not self._bytes:
+            self._bytes = self.text.encode("utf-8", "surrogatepass").translate(_WORD_CHARS)
+        return self._bytes
 
     @property
     def raised(self) -> list[int]:
         """Indexes of the lines that end Python tracebacks: they name what was raised, in any words."""
         if self._raised is None:
-            self._raised = _both_ends(_raised(self.all)) if 'file "' in self.low else []
+            self._raised = _both_ends(_raised(self.all)) if b"file" in self.words and 'file "' in self.low else []
         return self._raised
 
     def holding(self, needles: Iterable[str]) -> list[int]:

@@ -3,7 +3,6 @@
 from afterturn.condense.extract.digest import Digest
 from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.lenses import code, data, diff, hits, markup, paths, plain
-from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import Sight
 
@@ -29,7 +28,7 @@ def look(view: Sight, digest: Digest, shape: str = "") -> None:
 
 def _without_numbers(view: Sight, shape: str) -> tuple[Sight, str]:
     """A numbered view of data is read as the data; of anything else, as numbered text."""
-    lines = split_numbers(view.lines.all)
+    lines = view.lines.numbered
     if lines.numbers is None:
         return view, shape
     text = "\n".join(lines.texts).strip()

@@ -15,6 +15,7 @@ _DIGIT = re.compile(r"\d+")
 _BLANK = re.compile(r"\s")
 _NO_LETTERS = "0123456789_./@~+-"
 _LONG_PATH = 300
+_LONGEST_NAME = 64
 
 # Words of programming languages and of English that name nothing.
 _COMMON = words(
@@ -41,6 +42,8 @@ _COMMON = words(
 
 
 _BITS = tuple(2 * count.bit_length() for count in range(256))
+# The score of a shaped word that occurs once.
+_SHAPED_ONCE = _BITS[1] + 3
 _TO_BLANKS = bytes(code if (chr(code).isalnum() and code < 128) or chr(code) in "_$" else 32 for code in range(256))
 
 
@@ -61,7 +64,8 @@ def count_tokens(text: str) -> dict[str, int]:
 
 def is_common(word: str) -> bool:
     """Whether a word names nothing: a keyword, a basic type, plain English, a line of underscores."""
-    return word.strip("_$").lower() in _COMMON or not word.strip("_$")
+    bare = word.strip("_$")
+    return not bare or bare.lower() in _COMMON
 
 
 def looks_random(word: str) -> bool:
@@ -78,49 +82,75 @@ def names_of(text: str, wanted: Collection[str], known: Collection[str]) -> Iter
 
 def naming(ranked: Iterable[str], known: Collection[str]) -> Iterator[str]:
     """Those of the words that name something and are not known."""
-    return (word for word in ranked if word not in known and not _names_nothing(word))
+    for word in ranked:
+        if word in known or len(word) > _LONGEST_NAME:
+            continue
+        if word.isalpha():
+            names = word.lower() not in _COMMON
+        elif "_" in word:
+            names = not word[0].isdigit() and not is_common(word)
+        else:
+            names = not word[0].isdigit() and _HEX.fullmatch(word) is None and not is_common(word)
+        if names:
+            yield word
 
 
-def by_score(counts: Mapping[str, int], *, defined: Collection[str] = (), wanted: Collection[str] = ()) -> list[str]:
+def by_score(
+    counts: Mapping[str, int], *, defined: Collection[str] = (), wanted: Collection[str] = ()
+) -> Iterator[str]:
     """Tokens, best first: wanted by later calls, defined here, name-like in shape, often used.
 
-    The order depends on nothing but the arguments: ties keep the order of appearance. Words that name nothing are still
-    among them, see `naming`.
+    The order depends on nothing but the arguments: ties keep the order of appearance, but for words that occur once,
+    which come after. Those are most of a text, and few of them are ever asked for. Words that name nothing are still
+    among the tokens, see `naming`.
     """
     found: dict[int, list[str]] = {}
-    rare: list[str] = []  # words that occur once and look like any word: only when there is nothing better
+    once: list[str] = []
     wanted = counts.keys() & wanted
     special = {*defined, *wanted}
     for word, count in counts.items():
+        if count == 1 and word not in special:
+            once.append(word)
+            continue
         if len(word) < 4 or word in _COMMON:
             continue
-        shaped = "_" in word or not (word.islower() or word.isupper() or word.istitle())
-        score = _BITS[count] if count < 256 else 18
-        if shaped:
-            # fooBar, FooBar, foo_bar: made up for one thing, where foo, Foo and FOO may be any word.
-            score += 3 if len(word) < 12 or not looks_random(word) else -5
-        elif count == 1 and word not in special:
-            rare.append(word)
-            continue
+        score = (_BITS[count] if count < 256 else 18) + (_shape_score(word) if _is_shaped(word) else 0)
         if word in special:
             score += (4 if word in defined else 0) + (40 if word in wanted else 0)
         if score in found:
             found[score].append(word)
         else:
             found[score] = [word]
-    ranked: list[str] = []
-    for score in sorted(found, reverse=True):
-        ranked += found[score]
-    return ranked + rare
+    scores = sorted(found, reverse=True)
+    for score in scores:
+        if score >= _SHAPED_ONCE:
+            yield from found[score]
+    random: list[str] = []
+    rare: list[str] = []  # words that occur once and look like any word: only when there is nothing better
+    for word in once:
+        if len(word) < 4 or word in _COMMON:
+            continue
+        if not _is_shaped(word):
+            rare.append(word)
+        elif _shape_score(word) < 0:
+            random.append(word)
+        else:
+            yield word
+    for score in scores:
+        if score < _SHAPED_ONCE:
+            yield from found[score]
+    yield from random
+    yield from rare
 
 
-def _names_nothing(word: str) -> bool:
-    return (
-        len(word) > 64
-        or word[0].isdigit()
-        or is_common(word)
-        or (not word.isalpha() and _HEX.fullmatch(word) is not None)
-    )
+def _is_shaped(word: str) -> bool:
+    """fooBar, FooBar, foo_bar: made up for one thing, where foo, Foo and FOO may be any word."""
+    return "_" in word or not (word.islower() or word.isupper() or word.istitle())
+
+
+def _shape_score(word: str) -> int:
+    """What a word of such a shape is worth more; less if it is a hash or the like."""
+    return 3 if len(word) < 12 or not looks_random(word) else -5
 
 
 def paths_in(text: str, most: int = 200) -> Iterator[str]:

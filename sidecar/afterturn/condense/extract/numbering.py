@@ -20,11 +20,15 @@ class Numbered(msgspec.Struct, frozen=True):
         return self.numbers[index] if self.numbers is not None else ""
 
 
+def is_numbered(lines: list[str]) -> bool:
+    """Whether most of the first lines have a number and they rise."""
+    return bool(_numbered(lines))
+
+
 def split_numbers(lines: list[str]) -> Numbered:
     """Take the numbers off, where most of the first lines have one and they rise."""
-    probe = [line for line in lines[:_PROBE] if line and not line.isspace()]
-    found = _numbered(probe)
-    if not found or not _rising([int(match[1]) for match in found]):
+    found = _numbered(lines)
+    if not found:
         return Numbered(lines, None)
     separator = found[0][2][0]
     blank = all(match[2][1:] == " " for match in found if match.string[match.end() :])
@@ -43,19 +47,19 @@ def split_numbers(lines: list[str]) -> Numbered:
     return Numbered(texts, numbers)
 
 
-def _numbered(probe: list[str]) -> list[re.Match[str]]:
-    """The matches of the lines that have a number, none if those are less than three in four."""
+def _numbered(lines: list[str]) -> list[re.Match[str]]:
+    """The matches of the first lines that have a number; none if those are less than three in four or do not rise."""
     found: list[re.Match[str]] = []
+    probe = [line for line in lines[:_PROBE] if line.strip()]
     without = len(probe) // 4
     for line in probe:
-        match = _NUMBERED.match(line)
-        if match is not None:
+        if line.lstrip(" ")[0].isdigit() and (match := _NUMBERED.match(line)) is not None:
             found.append(match)
         elif without:
             without -= 1
         else:
             return []
-    return found
+    return found if _rising([int(match[1]) for match in found]) else []
 
 
 def _rising(numbers: list[int]) -> bool:

@@ -66,6 +66,8 @@ _STARTERS = _KEYWORDS | _IMPORT_WORDS
 # What selectors, attributes and headings begin with.
 _MARKS = frozenset(".#:@*[&")
 _C_ENDS = frozenset(";){,(")
+# Not in the first word of a function's definition as in C.
+_NO_TYPE = frozenset("/.")
 _LINE_CHARS = 200
 
 
@@ -87,8 +89,10 @@ def outline_of(lines: Numbered) -> Outline:
     numbers = lines.numbers or ()
     for index, line in enumerate(lines.texts[:_MAX_LINES]):
         text = line.lstrip()
+        if len(text) < 4 or text[0] in _NO_START:
+            continue
         indent = len(line) - len(text)
-        if indent >= _BLANKS or len(text) < 4 or text[0] in _NO_START or (indent > 3 and line.startswith(_TABS)):
+        if indent >= _BLANKS or (indent > 3 and line.startswith(_TABS)):
             continue
         word = text.split(None, 1)[0].partition("(")[0]
         last = text[-1]
@@ -96,7 +100,7 @@ def outline_of(lines: Numbered) -> Outline:
             word in _STARTERS
             or text[0] in _MARKS
             or last in "{ \t"
-            or (indent == 0 and last in _C_ENDS)
+            or (indent == 0 and last in _C_ENDS and _NO_TYPE.isdisjoint(word))
             or (last == "(" and word in _ACCESS)
             or (indent <= 4 and ":" in text and "(" not in text)
             or len(text) > _LINE_CHARS

@@ -89,7 +89,7 @@ def _unwrap_rows(text: str) -> str:
     from two; it is left out, so that no half of a path or number is taken for a whole one.
     """
     width = text.find("\n", first := text.find("\n") + 1) - first
-    if not 60 <= width <= 300 or text.count("\n") < 3:
+    if not 60 <= width <= 300 or " \n" not in text or text.count("\n") < 3:
         return text
     first_rows = text.split("\n", _PROBED)[:_PROBED]
     if [len(row) for row in first_rows].count(width) * 10 < len(first_rows) * 7 or not any(
@@ -134,6 +134,8 @@ def _body(text: str) -> str:
             start = text.find(opener, 0, 20_000)
             if start >= 0:
                 return _trim(text[start + len(opener) :])
+    if "<" not in text[: _EDGE * 2]:
+        return _trim(text)
     start = text.find("<output_head>", 0, _EDGE * 2)
     if start >= 0:
         head = _between(text, "<output_head>", "</output_head>", start)

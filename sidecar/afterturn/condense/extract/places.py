@@ -14,6 +14,8 @@ _PATH_BACKWARDS = re.compile(r"[\w./\\@+~-]+")
 # `File "a.py", line 3`, `a.sh: line 3`, `in a.php on line 3`, `at a.pl line 3`: the path stands before the match.
 _NAMED_LINE = re.compile(r" line (\d{1,7})")
 _BEFORE_LINE = (",", ":", " on", " at")
+# A path as most are, on its own.
+_USUAL_PATH = re.compile(r"\w(?:[\w./\\@+~-]*[\w\\@+~-])?\.[A-Za-z][A-Za-z0-9_+-]{0,9}")
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
 _CODE_SUFFIX = words("ts tsx js jsx mjs cs vb fs c cc cpp cxx h hpp py java kt go rs rb php swift scala pas vue")
@@ -24,6 +26,7 @@ _VENDORED = re.compile(
 _MAX_PLACES = 200
 _MAX_LOOKED_AT = 5000
 _LONGEST_PATH = 240
+_RUN = 4
 
 
 class Place:
@@ -39,6 +42,8 @@ class Place:
 
     def written(self, limit: int = 40) -> str:
         """The path with its positions, the path only once: `a.py:12, 40:3`, `a.ts(3,4), (9,1)`, `a.py line 7, 9`."""
+        if len(self.joined) == 1 and not self.lines:
+            return self.path + next(iter(self.joined))
         text = self.path
         if self.joined:
             positions = list(self.joined)[:limit]
@@ -51,6 +56,11 @@ class Place:
 def is_vendored(path: str) -> bool:
     """Whether a path lies in what is installed rather than worked on."""
     return _VENDORED.search(path) is not None
+
+
+def are_safe(text: str) -> bool:
+    """Whether no place in `text` can have anything in it that could be taken for syntax or for an order."""
+    return text.isascii() and "~~~" not in text
 
 
 def own_first(paths: Iterable[str]) -> Iterator[str]:
@@ -66,6 +76,8 @@ def own_first(paths: Iterable[str]) -> Iterator[str]:
 
 def spans(numbers: list[str]) -> list[str]:
     """Line numbers with runs of four and more as `first-last`."""
+    if len(numbers) < _RUN:
+        return numbers
     written: list[str] = []
     at = 0
     while at < len(numbers):
@@ -77,7 +89,7 @@ def spans(numbers: list[str]) -> list[str]:
             and int(numbers[end + 1]) == int(numbers[end]) + 1
         ):
             end += 1
-        if end - at >= 3:
+        if end - at + 1 >= _RUN:
             written.append(f"{numbers[at]}-{numbers[end]}")
             at = end + 1
         else:
@@ -105,11 +117,11 @@ def places_in(text: str, room: int = 4000) -> dict[str, Place]:
         left -= len(match[1])
         if left < 0 or len(places) >= _MAX_PLACES:
             break
-    for start, end in _positions(text):
-        path = _path_before(text, start)
+    for match in _positions(text):
+        path = _path_before(text, match.start())
         if path is None:
             continue
-        position = text[start:end]
+        position = match[0]
         if position[0] == "(" and "," not in position and path.rpartition(".")[2] not in _CODE_SUFFIX:
             continue
         place = places.get(path)
@@ -135,17 +147,19 @@ def _end_before(text: str, at: int) -> int:
     return at - 1 if text[at - 1 : at] in ('"', "'") else at
 
 
-def _positions(text: str) -> Iterable[tuple[int, int]]:
-    """Where `:12:5`, `(3,4)` and the like stand, in order."""
-    colons = (match.span() for match in islice(_AFTER_COLON.finditer(text), _MAX_LOOKED_AT))
-    others = [match.span() for match in islice(_IN_PARENTHESES.finditer(text), _MAX_LOOKED_AT)]
-    return sorted([*colons, *others]) if others else colons
+def _positions(text: str) -> Iterable[re.Match[str]]:
+    """`:12:5`, `(3,4)` and the like, in order."""
+    colons = islice(_AFTER_COLON.finditer(text), _MAX_LOOKED_AT)
+    others = list(islice(_IN_PARENTHESES.finditer(text), _MAX_LOOKED_AT))
+    return sorted([*colons, *others], key=lambda match: match.start()) if others else colons
 
 
 def _path_before(text: str, end: int) -> str | None:
-    start = max(0, end - _LONGEST_PATH)
-    start = max(start, text.rfind("\n", start, end) + 1)
-    start = max(start, text.rfind(" ", start, end) + 1)
+    least = max(0, end - _LONGEST_PATH)
+    start = text.rfind("\n", least, end) + 1 or least
+    start = text.rfind(" ", start, end) + 1 or start
+    if start > least and _USUAL_PATH.fullmatch(text, start, end) is not None:
+        return text[start:end]
     match = _PATH_BACKWARDS.match(text[start:end][::-1])
     if match is None:
         return None

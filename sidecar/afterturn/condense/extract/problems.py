@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from afterturn.condense.extract.digest import Digest, Group
-from afterturn.condense.extract.hot import Lines
+from afterturn.condense.extract.hot import CHANGED_WORDS, Lines
 from afterturn.condense.extract.messages import error_lines
-from afterturn.condense.extract.places import places_in
+from afterturn.condense.extract.places import are_safe, places_in
 from afterturn.condense.extract.render import room_for
 
 # One test's failure, in the spelling of its runner.
@@ -28,6 +28,9 @@ _CHANGED = re.compile(
     r"(?: (?:file|to))?:?) (\S{1,300})"
 )
 _MAX_TOTALS = 8
+_PLACES_SHARE = 75
+# Some are told without their path.
+_PLACES_ROOM = 85
 
 
 def totals(lines: Lines) -> list[str]:
@@ -48,7 +51,7 @@ def failed_tests(lines: Lines, sums: Sequence[str]) -> list[str]:
     if not any(_TESTS.search(total) for total in sums):
         return []
     candidates = {*lines.suspects, *lines.holding(_FAIL_WORDS)}
-    if "1) " in lines.low:
+    if "1) " in lines.text:
         candidates.update(at for at, line in enumerate(lines.all) if line[:1] == " " and ") " in line[:9])
     for index in sorted(candidates):
         line = lines.all[index]
@@ -87,32 +90,42 @@ def problem_places(lines: Lines, room: int) -> list[str]:
     return [near[path].written() for path in dict.fromkeys([*own[:1], *innermost[-1:], *own, *near])]
 
 
-def add_problems(lines: Lines, digest: Digest) -> None:
-    """All of it, as facts in order of value."""
+def add_problems(lines: Lines, digest: Digest, *, with_places: bool = True) -> None:
+    """All of it, as facts in order of value.
+
+    `with_places`: tell where; not if whoever reads the rest tells all places anyway.
+    """
     sums = totals(lines)
     failed = failed_tests(lines, sums)
     errors = error_lines(lines, [*failed, *sums])
     plain_ones = [message.written() for message in errors if message.weight > 1]
     plain_ones += [message.often for message in errors if message.weight > 1 and message.often != message.text]
     digest.problems += sum(message.variants for message in errors if message.weight > 1) + len(failed) // 4
-    named = [path.strip("\"'`.,:") for path in _CHANGED.findall("\n" + lines.text)]
-    changed = [path for path in named if "/" in path or "." in path]
+    changed = _changed(lines)
 
     def places() -> list[str]:
-        return problem_places(lines, room_for(len(lines.text), digest.problems).facts)
+        return problem_places(lines, room_for(len(lines.text), digest.problems).facts * _PLACES_ROOM // 100)
 
     groups = [
         Group("totals", sums, " | ", share=50),
         Group("errors", plain_ones, " | ", share=50, cut=True),
         Group("failed", _short_names(failed), share=50),
-        Group("changed", list(dict.fromkeys(changed))),
-        Group("at", places, "; ", share=75, cut=True),
+        Group("changed", changed),
+        Group("at", places if with_places else [], "; ", share=_PLACES_SHARE, cut=True, safe=are_safe(lines.text)),
         Group("errors", plain_ones, " | ", share=80),
     ]
     digest.facts.extend(group for group in groups if group.pieces)
     lesser = [message.text for message in errors if message.weight == 1 and not message.text.startswith("Traceback")]
     if lesser:
         digest.names.append(Group("also", lesser, " | ", share=30))
+
+
+def _changed(lines: Lines) -> list[str]:
+    """Paths that a line says were written."""
+    if lines.words.isdisjoint(CHANGED_WORDS):
+        return []
+    named = dict.fromkeys(path.strip("\"'`.,:") for path in _CHANGED.findall("\n" + lines.text))
+    return [path for path in named if "/" in path or "." in path]
 
 
 def _short_names(names: list[str]) -> list[str]:

@@ -105,7 +105,7 @@ def kind_of(call: Call) -> str:
     if call.name in _EDITORS:
         return _editor_kind(call)
     for rule in RULES:
-        if call.name in rule.names or any(part in call.name for part in rule.parts):
+        if call.name in rule.names or (rule.parts and any(part in call.name for part in rule.parts)):
             return _by_first_word(call) if rule.kind == "shell" else rule.kind
     return _by_arguments(call)
 

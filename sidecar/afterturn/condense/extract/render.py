@@ -7,7 +7,7 @@ import msgspec
 from afterturn.condense.extract.call import Call
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import tokens
-from afterturn.condense.extract.safe import is_instruction, plain, quoted
+from afterturn.condense.extract.safe import is_instruction, is_simple, plain, quoted
 from afterturn.text import ELLIPSIS, one_line
 
 # A replacement also names its ref and the recovery tool, which costs about this much beside the bullets.
@@ -17,8 +17,11 @@ _BIG = 3200
 _LINE_CHARS = 120
 # Facts of so small a result are worth more than what leaving them out would save.
 _FULLY_TOLD = 320
-# With less room than this no piece is worth looking for.
+# With less room than this it is not worth looking for another piece of a group, or for the pieces of another group.
 _LEAST = 4
+_WORTH_LOOKING = 16
+# The same where the whole of a big text is read for them.
+_WORTH_READING = 48
 _SUBJECT_CHARS = 150
 _LONGEST_PATH = 240
 # What is longer is cut in any case.
@@ -74,7 +77,7 @@ def render(call: Call, digest: Digest) -> list[str]:
     """One to three lines, each beginning with "- ", with as much of the digest as the call's budget holds."""
     room = room_for(call.output.chars, digest.problems)
     lines = [_first_line(call, digest, room.total)]
-    page = _Page(lines[0])
+    page = _Page(lines[0], call.output.chars)
     facts = page.pack(digest.facts, max(room.facts - len(lines[0]), min(call.output.chars + 24, _FULLY_TOLD)))
     # What stands alone on its line must not read as spoken to the agent (case C09).
     if facts and not is_instruction(facts):
@@ -106,31 +109,47 @@ def _first_line(call: Call, digest: Digest, total: int) -> str:
 
 
 class _Page:
-    """What has been written so far, so that nothing is written twice."""
+    """What has been written so far of a result of `chars` chars, so that nothing is written twice."""
 
-    __slots__ = ("text", "words")
+    __slots__ = ("_least_to_read", "_new", "_told", "_words", "text")
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.words = set(tokens(text))
+    def __init__(self, text: str, chars: int) -> None:
+        self.text = self._new = text
+        self._words: set[str] = set()
+        self._told: dict[str, str] = {}
+        self._least_to_read = _WORTH_READING if chars > _BIG else _WORTH_LOOKING
+
+    @property
+    def words(self) -> set[str]:
+        if self._new:
+            self._words.update(tokens(self._new))
+            self._new = ""
+        return self._words
+
+    def _write(self, text: str) -> None:
+        self.text += "\n" + text
+        self._new += "\n" + text
 
     def pack(self, groups: list[Group], room: int) -> str:
         """Groups in turn, each with the best of its pieces that fit and are not there yet."""
         parts: list[str] = []
+        used = 0
         for group in groups:
-            left = room - sum(len(part) + 2 for part in parts) - len(group.heading) - 2
-            if left < _LEAST:
+            left = room - used - len(group.heading) - 2
+            if left < _WORTH_LOOKING:
                 break
             share = 100 if room <= _FULLY_TOLD else group.share
             most = left * share // 100
+            if left < self._least_to_read and callable(group.pieces):
+                continue
             chosen = self._choose_names(group, most) if group.bare else self._choose(group, most, left)
             if chosen:
                 text = (f"{group.heading}: " if group.heading else "") + group.separator.join(chosen)
                 if group.bare and is_instruction(text):
                     continue
                 parts.append(text)
-                self.text += "\n" + text
-                self.words.update(tokens(text))
+                used += len(text) + 2
+                self._write(text)
         return "; ".join(parts)
 
     def _choose(self, group: Group, room: int, most: int) -> list[str]:
@@ -138,24 +157,19 @@ class _Page:
         chosen: list[tuple[int, str]] = []
         seen: set[str] = set()
         misses = 0
-        pieces = group.pieces() if callable(group.pieces) else group.pieces
-        for at, piece in enumerate(pieces):
-            if (
-                (at >= _BEST or not group.cut)
-                and (chosen or misses)
-                and len(piece) > room + _SHRINKS
-                and not self._has(piece)
-            ):
-                misses += 1
-                if misses > _MOST_MISSES:
-                    break
+        between = len(group.separator)
+        for at, piece in enumerate(group.found()):
+            best = at < _BEST and group.cut
+            if len(piece) > room + _SHRINKS and not best and (chosen or misses):
+                if not self._has(piece):
+                    misses += 1
+                    if misses > _MOST_MISSES:
+                        break
                 continue
-            text = _balanced(plain(piece[:_LONGEST_PIECE]))
+            text = piece if group.safe else self._as_told(piece)
             if not text or text in seen or self._has(text):
                 continue
             seen.add(text)
-            if text[0] not in _QUOTES and is_instruction(text):
-                continue
             if len(text) > room:
                 if not chosen and misses == 0:
                     if len(text) > most and group.cut and most >= 30:
@@ -164,29 +178,40 @@ class _Page:
                         chosen.append((at, text))
                         break
                 misses += 1
-                if (
-                    group.cut
-                    and not group.order
-                    and at < _BEST
-                    and room >= _WORTH_CUTTING
-                    and (part := _whole_words(text, room))
-                ):
+                if best and not group.order and room >= _WORTH_CUTTING and (part := _whole_words(text, room)):
                     text = part
                 elif misses > _MOST_MISSES:
                     break
                 else:
                     continue
-            room -= len(text) + len(group.separator)
+            room -= len(text) + between
             chosen.append((group.order[at] if group.order else at, text))
-        chosen.sort()
+            if room < _LEAST:
+                break
+        if group.order:
+            chosen.sort()
         return [text for _, text in chosen]
+
+    def _as_told(self, piece: str) -> str:
+        """`piece` as it may stand in a bullet; "" for an order that is not in quotes, and for nothing."""
+        text = self._told.get(piece)
+        if text is None:
+            if is_simple(piece):
+                text = "" if " " in piece and is_instruction(piece) else piece
+            else:
+                text = _balanced(plain(piece[:_LONGEST_PIECE]))
+                if text and text[0] not in _QUOTES and is_instruction(text):
+                    text = ""
+            self._told[piece] = text
+        return text
 
     def _choose_names(self, group: Group, room: int) -> list[str]:
         """The best identifiers in `room`, in their order."""
         chosen: list[str] = []
         misses = 0
-        for name in group.pieces() if callable(group.pieces) else group.pieces:
-            if name in self.words:
+        words = self.words
+        for name in group.found():
+            if name in words:
                 continue
             if len(name) <= room:
                 room -= len(name) + 1

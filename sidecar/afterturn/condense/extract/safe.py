@@ -68,9 +68,14 @@ _ORDER_CJK = (
 )
 
 
+def is_simple(text: str) -> bool:
+    """Whether a text is words, paths and numbers with a blank between them, so that there is nothing to make plain."""
+    return _SIMPLE.fullmatch(text) is not None
+
+
 def plain(text: str) -> str:
     """`text` as one line without anything that is syntax to a reader of summaries."""
-    if _SIMPLE.fullmatch(text) is not None:
+    if is_simple(text):
         return text
     text = one_line(text)
     if "[[" in text:

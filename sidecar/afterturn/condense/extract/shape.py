@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from afterturn.condense.extract.numbering import split_numbers
+from afterturn.condense.extract.numbering import is_numbered
 from afterturn.condense.extract.words import words
 
 _HIT = re.compile(r"[\w./\\@+~-]{1,200}\.\w{1,8}:(?:\d{1,7}[:-])?.")
@@ -66,7 +66,7 @@ def shape_of(text: str, *, marked: bool = False) -> str:
     lines = [line for line in text[:20_000].split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
     if not lines:
         return "plain"
-    if split_numbers(lines).numbers is not None:
+    if is_numbered(lines):
         return "numbered"
     if marked and not _is_markdown(text, lines):
         return "plain"
@@ -95,10 +95,15 @@ def _is_markdown(text: str, lines: list[str]) -> bool:
 
 
 def _mostly(lines: list[str], fits: Callable[[str], bool], tenths: int) -> bool:
-    """Whether at least so many tenths of the lines fit; gives up when that cannot be any more."""
-    misses = len(lines) - (len(lines) * tenths + 9) // 10
+    """Whether at least so many tenths of the lines fit; looks at no more of them than it takes to know."""
+    hits = (len(lines) * tenths + 9) // 10
+    misses = len(lines) - hits
     for line in lines:
-        if not fits(line):
+        if fits(line):
+            hits -= 1
+            if hits <= 0:
+                return True
+        else:
             misses -= 1
             if misses < 0:
                 return False

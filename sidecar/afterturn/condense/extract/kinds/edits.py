@@ -5,8 +5,8 @@ import re
 from afterturn.condense.extract.call import COMMAND, PATH, PATTERN, Call
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.hot import Lines
+from afterturn.condense.extract.lenses import hits
 from afterturn.condense.extract.looking import look
-from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
 from afterturn.condense.extract.shape import shape_of
@@ -37,14 +37,19 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         digest.facts.append(Group("says", says[:1] if call.output.chars > _SHORT else says, " | ", share=50, cut=True))
     if call.is_error or call.output.chars <= _SHORT:
         return digest
+    joined = hits.every_joined(view.lines.all)
+    if joined is not None:
+        add_problems(view.lines, digest, with_places=False)
+        hits.tell(joined, view, digest)
+        return digest
+    shape = shape_of(body)
     # Diagnostics stand beside the view of the edited lines, which is content.
-    shown = split_numbers(view.lines.all)
+    shown = view.lines.numbered
     if shown.numbers is None:
-        add_problems(view.lines, digest)
+        add_problems(view.lines, digest, with_places=shape != "hits")
     else:
         said = [text for text, number in zip(shown.texts, shown.numbers, strict=True) if not number]
         add_problems(Lines("\n".join(said)), digest)
-    shape = shape_of(body)
     if shape == "diff":
         look(view, digest, shape)
         return digest

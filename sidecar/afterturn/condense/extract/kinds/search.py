@@ -2,6 +2,7 @@
 
 from afterturn.condense.extract.call import COMMAND, PATH, PATTERN, Call
 from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.lenses import hits
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.outcome import nothing_found, outcome_of
 from afterturn.condense.extract.shape import shape_of
@@ -24,6 +25,10 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     view = sight_of(call, pattern, wanted)
     if call.is_error or (call.output.chars < 200 and "\n" not in body.strip() and ":" not in body):
         digest.facts.append(Group("says", first_lines(view.lines.all, 2), " | ", cut=True))
+        return digest
+    joined = hits.every_joined(view.lines.all)
+    if joined is not None:
+        hits.tell(joined, view, digest)
         return digest
     shape = shape_of(body)
     look(view, digest, shape if shape in ("json", "markdown", "paths") else "hits")

@@ -1,35 +1,36 @@
 """Source text: what it imports, what it defines and where, which names it lives on."""
 
 import re
+from itertools import chain, islice
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.names import MAX_NAME_CHARS, by_score, is_common, looks_random, naming
-from afterturn.condense.extract.numbering import split_numbers
 from afterturn.condense.extract.outline import Outline, outline_of
 from afterturn.condense.extract.sight import Sight
 
-_MAX_LINES = 8000
 _MANY_OPTIONS = 5
 # A definition that is named so seldom is worth no more than the ones before it.
 _MOST_RANKED = 120
 # Files that the text names in quotes, and options of a command line.
-_PATH_LITERAL = re.compile(r"[\"'`](\.{0,2}/?(?:[\w@-]+/)+[\w.-]+\.\w{1,6})[\"'`]")
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*")
+_PATH_LITERAL = re.compile(r"\.{0,2}/?(?:[\w@-]+/)+[\w.-]+\.\w{1,6}")
+_OPTION = re.compile(r"--[a-z][a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def read(view: Sight, digest: Digest) -> None:
     """Add extent, imports, definitions and the names that occur most."""
-    lines = split_numbers(view.lines.all)
+    lines = view.lines.numbered
     outline = outline_of(lines)
     if lines.numbers is None:
         digest.count_lines(lines.texts)
     else:
         digest.outcome.append(_extent([number for number in lines.numbers if number]))
     ranked = by_score(view.lines.counts, defined=outline.defined, wanted=view.wanted)
-    _add_outline(outline, ranked, digest)
+    best = list(islice(ranked, _MOST_RANKED)) if outline.defined or outline.headings or outline.keys else []
+    _add_outline(outline, best, digest)
     _add_literals(view, outline, digest)
-    rest = naming((name for name in ranked if name not in outline.defined), view.known)
-    digest.names.append(Group("names", lambda: rest, " ", bare=True))
+    words = chain(best, ranked)
+    rest = naming((word for word in words if word not in outline.defined) if outline.defined else words, view.known)
+    digest.names.append(Group("names", rest, " ", bare=True))
 
 
 def _extent(numbers: list[str]) -> str:
@@ -37,7 +38,7 @@ def _extent(numbers: list[str]) -> str:
 
 
 def _add_outline(outline: Outline, ranked: list[str], digest: Digest) -> None:
-    place = {name: at for at, name in enumerate(ranked[:_MOST_RANKED])}
+    place = {name: at for at, name in enumerate(ranked)}
     keys = {} if outline.defined or outline.headings else outline.keys
     for heading, found in (("defines", outline.defined), ("headings", outline.headings), ("keys", keys)):
         names = [name for name in found if not looks_random(name) and not is_common(name)]
@@ -50,11 +51,20 @@ def _add_outline(outline: Outline, ranked: list[str], digest: Digest) -> None:
 
 def _add_literals(view: Sight, outline: Outline, digest: Digest) -> None:
     """Files that the text names in quotes, and the options of a command line if it has many."""
-    lines = view.lines.all[:_MAX_LINES] if "/" in view.text else []
-    quoting = "\n".join([line for line in lines if "/" in line and len(line) < 400])
-    paths = dict.fromkeys(path for path in _PATH_LITERAL.findall(quoting) if path not in outline.imports)
-    digest.names.append(Group("paths", list(paths), share=25))
+    in_quotes = view.text.replace("'", '"').replace("`", '"').split('"') if "/" in view.text else []
+    slashed = dict.fromkeys([text for text in in_quotes if "/" in text and "." in text and " " not in text])
+    paths = [text for text in slashed if _PATH_LITERAL.fullmatch(text) is not None and text not in outline.imports]
+    digest.names.append(Group("paths", paths, share=25))
     if view.text.count("--") >= _MANY_OPTIONS:
-        options = dict.fromkeys(_OPTION.findall(view.text[:MAX_NAME_CHARS]))
+        text = view.text[:MAX_NAME_CHARS]
+        # Looking back is left to us, so that the search can skip to the dashes.
+        found = (match for match in _OPTION.finditer(text) if not _goes_on(text, match.start()))
+        options = dict.fromkeys(match[0] for match in found)
         if len(options) >= _MANY_OPTIONS:
             digest.names.append(Group("options", list(options), share=25))
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether what stands at `at` is the rest of a word."""
+    before = text[at - 1 : at]
+    return before.isalnum() or before in ("_", "-")

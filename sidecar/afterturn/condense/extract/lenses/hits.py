@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.lenses import code, plain
@@ -17,15 +16,19 @@ from afterturn.text import cut_words
 # path:12:text, path:12-text (context), path:text
 _PATH_LINE = re.compile(r"((?:[A-Za-z]:)?[^\s:*?\"<>|][^:*?\"<>|\n]{0,240}?):(\d{1,7})([:-])")
 _PATH_TEXT = re.compile(r"((?:\.{0,2}/)?[\w.@+~-]+(?:/[\w.@+~ -]+)*\.\w{1,8}):")
-# The first of these, with no drive before it.
-_JOINED = re.compile(r"^([^\s:*?\"<>|][^:*?\"<>|\n]{0,240}):(\d{1,7}):(.*)$", re.MULTILINE)
+# Paths as most are, on lines of their own; and what no path has in it.
+_SIMPLE_PATHS = re.compile(r"[\w./+\n-]*", re.ASCII)
+_NOT_IN_PATHS = '*?"<>|'
 # 12:text, `Line 12: text`, `L12: text`, 12-text (context), 12→text
 _LINE = re.compile(r"\s{0,4}(?:Line |L)?(\d{1,7})(:|-|\u2192|\||\t)")
 # What may stand before and after a file's name that heads its hits.
 _FILE_MARKS = ("File: ", "## ", "> ")
 _FILE_COUNT = re.compile(r" \(\d{1,7} match(?:es)?\):?$")
 _MAX_LINES = 20_000
+_MAX_DIGITS = 7
+_LONGEST_PATH = 240
 _SUBJECT_CHARS = 120
+_LINE_CHARS = 400
 _SMALL = 320
 _MOST_NUMBERS = 60
 # What a number and a path take with what parts them, about.
@@ -38,26 +41,31 @@ _NO_LETTERS = "0123456789 _./\\@~+-"
 
 
 class Hits:
-    """Line numbers by file, joined (`path:12`) or beside it, and the texts of the hits."""
+    """Line numbers by file, joined (`path:12`) or beside it, and the texts of the hits.
 
-    __slots__ = ("bare", "files", "joined", "texts")
+    `simple`: the files are known to have nothing in their names but letters and the usual signs.
+    """
+
+    __slots__ = ("bare", "files", "joined", "simple", "texts")
 
     def __init__(self) -> None:
         self.files: dict[str, dict[str, None]] = {}
         self.joined: set[str] = set()
         self.bare: dict[str, None] = {}
         self.texts: list[str] = []
+        self.simple = False
 
 
-def hits_in(text: str) -> Hits:
+def hits_in(lines: list[str]) -> Hits:
     """Read the hits off the lines, in whatever spelling each of them has."""
-    plain_hits = _every_joined(text)
+    lines = lines[:_MAX_LINES]
+    plain_hits = every_joined(lines)
     if plain_hits is not None:
         return plain_hits
     hits = Hits()
     current = ""
-    for line in text.split("\n", _MAX_LINES)[:_MAX_LINES]:
-        head = line[:400]
+    for line in lines:
+        head = line[:_LINE_CHARS]
         if ":" in head and _joined_hit(hits, head):
             continue
         match = _LINE.match(head)
@@ -80,21 +88,31 @@ def hits_in(text: str) -> Hits:
     return hits
 
 
-def _every_joined(text: str) -> Hits | None:
-    """The hits of a text that has one as `path:12:text` on each line: one search finds them all."""
-    found = _JOINED.findall(text)
-    if len(found) != text.count("\n") + 1 - text.endswith("\n"):
-        return None
+def every_joined(lines: list[str]) -> Hits | None:
+    """The hits of lines that all have one as `path:12:text`; None if one has not."""
+    lines = lines[:_MAX_LINES]
     hits = Hits()
     files, texts = hits.files, hits.texts
-    for path, number, rest in found[:_MAX_LINES]:
+    for line in lines if lines[-1] else lines[:-1]:
+        parts = line.split(":", 2)
+        if len(parts) < 3:
+            return None
+        path, number, rest = parts
+        if not number.isdecimal() or len(number) > _MAX_DIGITS:
+            return None
         if path in files:
             files[path][number] = None
-        elif _is_path(path):
+        elif ("/" in path and path[0].isalpha()) or _is_path(path):
             files[path] = {number: None}
         else:
             return None
-        texts.append(rest[:400])
+        texts.append(rest)
+    every = "\n".join(files)
+    hits.simple = _SIMPLE_PATHS.fullmatch(every) is not None
+    if not hits.simple and (any(char in every for char in _NOT_IN_PATHS) or any(path[0].isspace() for path in files)):
+        return None
+    if not files or max(map(len, files)) > _LONGEST_PATH:
+        return None
     hits.joined.update(files)
     return hits
 
@@ -125,7 +143,11 @@ def _is_path(text: str) -> bool:
 
 def read(view: Sight, digest: Digest) -> None:
     """Add the places as facts, and what the matching lines name."""
-    hits = hits_in(view.text)
+    tell(hits_in(view.lines.all), view, digest)
+
+
+def tell(hits: Hits, view: Sight, digest: Digest) -> None:
+    """Add what the hits of a text say; read the text in another way if there are none."""
     count = len(hits.texts)
     if len(hits.bare) * 2 < count:
         hits.bare = {}
@@ -141,9 +163,11 @@ def read(view: Sight, digest: Digest) -> None:
         first = min(len(digest.subject), _SUBJECT_CHARS) + sum(len(phrase) + 2 for phrase in digest.outcome) + 20
         return _places(hits, max(room_for(chars, digest.problems).facts - first, min(chars, _SMALL)))
 
-    digest.facts.append(Group("at", places, "; ", cut=True))
-    text = "\n".join(hits.texts)
-    names = partial(names_of, text, view.wanted, view.known)
+    digest.facts.append(Group("at", places, "; ", cut=True, safe=hits.simple))
+
+    def names() -> Iterator[str]:
+        return names_of("\n".join([text[:_LINE_CHARS] for text in hits.texts]), view.wanted, view.known)
+
     digest.names.append(Group("names", names, " ", bare=True, share=65))
     shown = (line.strip() for line in hits.texts[:40])
     told = (cut_words(line, 120) for line in shown if len(line) > 8 and not is_instruction(line))
@@ -165,7 +189,9 @@ def _places(hits: Hits, room: int) -> Iterator[str]:
         few = (few for few in _FEWER_NUMBERS if left >= _NUMBER_CHARS * sum(min(count, few) for count in counts))
         most = _FEWER_NUMBERS[-1] if left < 0 else next(few, _FEWER_NUMBERS[-1])
     for at, (path, numbers) in enumerate(hits.files.items()):
-        yield _written(path[shared if at else 0 :], spans(list(numbers))[:most], path in hits.joined)
+        name = path[shared:] if at else path
+        colon = ":" if path in hits.joined else ": "
+        yield name + colon + ", ".join(spans(list(numbers))[:most]) if numbers else name
 
 
 def _shared_folder(paths: list[str]) -> int:
@@ -176,9 +202,3 @@ def _shared_folder(paths: list[str]) -> int:
     same = next((at for at, char in enumerate(first) if char != last[at]), len(first))
     folder = first.rfind("/", 0, same) + 1
     return folder if folder >= _LONG_FOLDER else 0
-
-
-def _written(path: str, numbers: list[str], joined: bool) -> str:
-    if not numbers:
-        return path
-    return path + (":" if joined else ": ") + ", ".join(numbers)
