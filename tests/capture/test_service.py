@@ -55,9 +55,10 @@ async def test_the_same_again(start: Starter) -> None:
 
 
 async def test_a_known_episode_that_is_not_finished_is_a_duplicate(start: Starter) -> None:
-    process = start()
+    process = start(completer=(slow := GatedCompleter()))
     one, two = await asyncio.gather(process.finalize("e1"), process.finalize("e1"))
     assert sorted([one.status, two.status]) == ["accepted", "duplicate"]
+    slow.gate.set()
     assert one.job_id == two.job_id
     assert (await process.done()).job_id == one.job_id
     assert process.names() == []
@@ -222,7 +223,7 @@ async def test_drain_counts_waits_and_gives_up(start: Starter) -> None:
 @pytest.mark.req("capture.retry")
 async def test_a_failed_job_is_done_again_under_a_new_id(start: Starter, stores: Opener) -> None:
     process = start(store := FlakyStore(stores().capture))
-    store.failing.add("traces.rows_of")
+    store.failing.add("jobs.finish")
     job_id = (await process.finalize("e1")).job_id
     await process.pass_time(until=lambda: "failed" in process.names())
     failed = await process.event("capture.failed")

@@ -185,9 +185,7 @@ def test_what_is_cancelled_while_it_waits_is_never_paid_for(tmp_path: Path) -> N
     """Case L12: thirty requests for one place at the model, all cancelled: thirty answers, at most one call."""
     with Server(tmp_path) as server:
         server.initialize(capabilities=OFFER, initializationOptions={"models": {"concurrency": 1}})
-        ids = [
-            server.post("condense/summarize", {"sessionId": f"s{number}", "batch": batch()}) for number in range(30)
-        ]
+        ids = [server.post("condense/summarize", {"sessionId": f"s{number}", "batch": batch()}) for number in range(30)]
         first = asked(server)
         for id in ids:
             server.notify("$/cancelRequest", {"id": id})

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.embeddings.choice import chosen_embedder
 from afterturn.embeddings.local import LocalEmbedder
+from afterturn.embeddings.minilm.embedder import MinilmEmbedder
 from afterturn_protocol.settings import EmbeddingsSettings
 
 EMBEDDER = LocalEmbedder()
@@ -103,7 +104,7 @@ def test_it_is_the_same_in_another_process() -> None:
 def test_nothing_is_loaded_before_the_first_text_and_nothing_of_the_network_after_it() -> None:
     code = (
         "import asyncio, sys; from afterturn.embeddings.choice import chosen_embedder;"
-        "from afterturn_protocol.settings import EmbeddingsSettings as S; e = chosen_embedder(S());"
+        "from afterturn_protocol.settings import EmbeddingsSettings as S; e = chosen_embedder(S(), None);"
         "print(sorted({'numpy', 'tokenizers', 'wordllama'} & set(sys.modules)));"
         "asyncio.run(e.embed(['x']));"
         "print(sorted({'numpy', 'tokenizers', 'wordllama', 'httpx', 'requests', 'huggingface_hub'} & set(sys.modules)))"
@@ -146,30 +147,36 @@ def test_a_package_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 # -- which one ----------------------------------------------------------------------------------------------------
 
 
+def no_remote(settings: EmbeddingsSettings, model: str) -> LocalEmbedder:
+    raise AssertionError(f"a provider of {model} is asked for")
+
+
 def test_which_one_the_settings_ask_for() -> None:
-    assert isinstance(chosen_embedder(EmbeddingsSettings()), LocalEmbedder)
-    assert isinstance(chosen_embedder(EmbeddingsSettings(model="wordllama-256")), LocalEmbedder)
-    assert chosen_embedder(EmbeddingsSettings(provider="none")) is None
-    asked: list[EmbeddingsSettings] = []
+    assert isinstance(chosen_embedder(EmbeddingsSettings(), no_remote), LocalEmbedder)
+    assert isinstance(chosen_embedder(EmbeddingsSettings(model="wordllama-256"), no_remote), LocalEmbedder)
+    assert isinstance(chosen_embedder(EmbeddingsSettings(model="minilm"), no_remote), MinilmEmbedder)
+    assert chosen_embedder(EmbeddingsSettings(provider="none"), no_remote) is None
+    asked: list[tuple[EmbeddingsSettings, str]] = []
     remote = EmbeddingsSettings(provider="litellm", model="openai/text-embedding-3-small")
 
-    def make(settings: EmbeddingsSettings) -> LocalEmbedder:
-        asked.append(settings)
+    def make(settings: EmbeddingsSettings, model: str) -> LocalEmbedder:
+        asked.append((settings, model))
         return EMBEDDER
 
     assert chosen_embedder(remote, make) is EMBEDDER
-    assert asked == [remote]
+    assert asked == [(remote, "openai/text-embedding-3-small")]
 
 
 @pytest.mark.parametrize(
     ("given", "named"),
     [
         (EmbeddingsSettings(model="other"), '"other"'),
-        (EmbeddingsSettings(provider="litellm"), '"litellm"'),
+        (EmbeddingsSettings(provider="litellm"), "embeddings.model"),
+        (EmbeddingsSettings(provider="litellm", model="minilm"), "embeddings.model"),
         (EmbeddingsSettings(provider="else"), '"else"'),
     ],
-    ids=["model", "litellm without a maker", "provider"],
+    ids=["model", "litellm without a model", "litellm with a local model", "provider"],
 )
 def test_settings_that_cannot_be_met_are_named(given: EmbeddingsSettings, named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        chosen_embedder(given)
+        chosen_embedder(given, no_remote)

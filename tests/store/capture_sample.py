@@ -34,10 +34,19 @@ def episode(
 
 
 async def take_in(
-    store: SqliteStore, id: str = "e", *, owner: str = "me", now_ms: int = 1000, max_queued: int = 1000, **more: Any
+    store: SqliteStore,
+    id: str = "e",
+    *,
+    owner: str = "me",
+    now_ms: int = 1000,
+    max_queued: int = 1000,
+    lease_ms: int | None = None,
+    **more: Any,
 ) -> TakenEpisode:
     """Take an episode in."""
-    return await store.capture.jobs.take_in(episode(id, **more), owner=owner, max_queued=max_queued, now_ms=now_ms)
+    return await store.capture.jobs.take_in(
+        episode(id, **more), owner=owner, max_queued=max_queued, now_ms=now_ms, lease_ms=lease_ms
+    )
 
 
 async def ask(

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from afterturn.capture.ports import MAX_STARTS, Failed, Scope
 from afterturn.store.sqlite.store import SqliteStore
@@ -70,6 +71,31 @@ async def test_a_full_queue_is_busy_for_its_session(store: SqliteStore) -> None:
     assert (await take_in(store, "more", session="other", max_queued=3)).status == "accepted"
     assert await store.capture.jobs.unfinished(["s"]) == 3
     assert await store.capture.jobs.unfinished(["s", "other", "unknown"]) == 4
+
+
+async def test_a_job_that_is_claimed_as_it_is_taken_in(store: SqliteStore) -> None:
+    """The same work as a claim gives, and nobody else's until the lease is over."""
+    taken = await take_in(store, project="p", options=b'{"o":1}', lease_ms=LEASE_MS)
+    assert (taken.status, taken.job_id) == ("accepted", taken.work and taken.work.job_id)
+    assert (await ask(store)).wait_ms == LEASE_MS
+    again = await claim(store, now_ms=1000 + LEASE_MS)
+    assert taken.work is not None
+    assert again == replace(taken.work, token=again.token, attempts=2)
+    assert again.token > taken.work.token
+
+
+async def test_what_is_claimed_as_it_is_taken_in_ends(store: SqliteStore) -> None:
+    taken = await take_in(store, lease_ms=LEASE_MS)
+    assert taken.work is not None
+    assert await store.capture.jobs.finish(taken.work, put(row("t1")), now_ms=2000) is not None
+    assert (await take_in(store, lease_ms=LEASE_MS)).work is None
+    assert (await ask(store)).work is None
+
+
+async def test_an_older_revision_goes_before_one_that_is_taken_in(store: SqliteStore) -> None:
+    first = await take_in(store, text="one", lease_ms=LEASE_MS)
+    second = await take_in(store, text="two", lease_ms=LEASE_MS)
+    assert (first.work is not None, second.status, second.work) == (True, "accepted", None)
 
 
 async def test_what_was_taken_in_comes_back_as_it_was(store: SqliteStore) -> None:

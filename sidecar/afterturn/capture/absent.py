@@ -17,3 +17,6 @@ class AbsentEmbedder:
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Raises EmbeddingError."""
         raise EmbeddingError(self._problem)
+
+    async def close(self) -> None:
+        """It holds nothing."""

@@ -6,10 +6,11 @@ fails, a bug, the end of the process - leaves the job either ended with exactly 
 
 import anyio
 
+from afterturn.capture.drafts import STAGES
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.ports import MAX_FAILURES, Failed, Put, Work
 from afterturn.capture.relay import Relay
-from afterturn.capture.runner import STAGES, Captured, EpisodeWork, run, with_persist
+from afterturn.capture.runner import Captured, EpisodeWork, run, with_persist
 from afterturn.capture.runner import Needs as RunnerNeeds
 from afterturn.capture.snapshots import JobOptions, unpacked
 from afterturn.capture.upkeep import Upkeep
@@ -58,13 +59,16 @@ class _LostLease(Exception):
 
 
 class Attempt:
-    """Runs a job to its end, or puts it back."""
+    """Runs a job to its end, or puts it back. episode: its snapshot, where this process has just stored it."""
 
-    def __init__(self, needs: CaptureNeeds, work: Work, relay: Relay, upkeep: Upkeep) -> None:
+    def __init__(
+        self, needs: CaptureNeeds, work: Work, relay: Relay, upkeep: Upkeep, episode: Episode | None = None
+    ) -> None:
         self._needs = needs
         self._work = work
         self._relay = relay
         self._upkeep = upkeep
+        self._episode = episode
         self._stage = STAGES[0]
         self._scope: anyio.CancelScope | None = None
         self._lost = False
@@ -160,12 +164,13 @@ class Attempt:
         made = await run(
             RunnerNeeds(completer=needs.completer, embedder=needs.embedder(), redact=needs.redact, clock=needs.clock),
             EpisodeWork(
-                episode=unpacked(work.snapshot, Episode),
+                episode=self._episode or unpacked(work.snapshot, Episode),
                 project=work.project,
                 settings=options.settings,
                 redactions=options.redactions,
                 scores=needs.store.score_memos.of(work),
-                known=await needs.store.traces.rows_of(work.session_id, work.episode_id),
+                # A first revision has none: rows come with the end of one, and what comes after that is another.
+                known=() if work.revision == 1 else await needs.store.traces.rows_of(work.session_id, work.episode_id),
                 at_stage=self._at_stage,
             ),
         )

@@ -125,27 +125,28 @@ class _Cutter(Struct):
         return capped(text, self.text_limit)
 
     def call(self, call: ToolCallDTO) -> ToolCallDTO:
-        output = None if call.output is None else self.text(json_text(call.output), self.output_limit)
+        output = call.output if call.output is None else self.text(json_text(call.output), self.output_limit)
+        input = self.input(call.input)
+        code = self.maybe(call.error_code)
+        thought, said = self.maybe(call.thinking_before), self.maybe(call.assistant_text_before)
+        if input is call.input and output is call.output and not self.has_cut:
+            return call
         return replace(
-            call,
-            input=self.input(call.input),
-            output=output,
-            error_code=self.maybe(call.error_code),
-            thinking_before=self.maybe(call.thinking_before),
-            assistant_text_before=self.maybe(call.assistant_text_before),
+            call, input=input, output=output, error_code=code, thinking_before=thought, assistant_text_before=said
         )
 
 
 def _cut_step(step: Step, settings: CaptureSettings) -> Step:
     cutter = _Cutter(settings.max_text_chars, settings.max_tool_output_chars)
-    short = replace(
-        step,
-        user_text=cutter.text(step.user_text, cutter.text_limit),
-        agent_text=cutter.text(step.agent_text, cutter.text_limit),
-        thinking=cutter.maybe(step.thinking),
-        calls=tuple(cutter.call(call) for call in step.calls),
+    user_text, agent_text = (
+        cutter.text(step.user_text, cutter.text_limit),
+        cutter.text(step.agent_text, cutter.text_limit),
     )
-    return replace(short, truncated=cutter.has_cut)
+    thinking = cutter.maybe(step.thinking)
+    calls = tuple([cutter.call(call) for call in step.calls])
+    return replace(
+        step, user_text=user_text, agent_text=agent_text, thinking=thinking, calls=calls, truncated=cutter.has_cut
+    )
 
 
 def _leaves_capped(value: Any, limit: int) -> Any:

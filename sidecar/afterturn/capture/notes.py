@@ -78,4 +78,4 @@ class Notes:
 
 def joined(texts: Iterable[str | None], between: str = "\n\n") -> str:
     """The texts that hold anything, trimmed, with `between` in between."""
-    return between.join(text.strip() for text in texts if text and text.strip())
+    return between.join([trimmed for text in texts if text and (trimmed := text.strip())])

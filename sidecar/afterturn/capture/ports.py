@@ -58,22 +58,6 @@ class NewEpisode(Struct, frozen=True, kw_only=True):
     with_completer: bool
 
 
-class TakenEpisode(Struct, frozen=True, kw_only=True):
-    """What became of a `NewEpisode`.
-
-    status: "accepted" (on disk, under `job_id`), "duplicate" (known and unfinished), "done" (known and finished),
-        "conflict" (its idempotency key stands for other content), "busy" (the session has too many unfinished jobs).
-    job_id: the job that stands for it; "" for conflict and busy.
-    revision: how often the episode's content has changed, from 1.
-    done: the event that ended it; only with "done".
-    """
-
-    status: str
-    job_id: str
-    revision: int
-    done: CaptureDone | None = None
-
-
 class Work(Struct, frozen=True, kw_only=True):
     """A job that is this sidecar's to do, for as long as its lease lasts. token: proves that nobody took over."""
 
@@ -86,6 +70,24 @@ class Work(Struct, frozen=True, kw_only=True):
     attempts: int
     snapshot: bytes
     options: bytes
+
+
+class TakenEpisode(Struct, frozen=True, kw_only=True):
+    """What became of a `NewEpisode`.
+
+    status: "accepted" (on disk, under `job_id`), "duplicate" (known and unfinished), "done" (known and finished),
+        "conflict" (its idempotency key stands for other content), "busy" (the session has too many unfinished jobs).
+    job_id: the job that stands for it; "" for conflict and busy.
+    revision: how often the episode's content has changed, from 1.
+    done: the event that ended it; only with "done".
+    work: the job, claimed; only with "accepted".
+    """
+
+    status: str
+    job_id: str
+    revision: int
+    done: CaptureDone | None = None
+    work: Work | None = None
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -139,8 +141,18 @@ class CaptureJobs(Protocol):
     revisions are done one after the other, oldest first.
     """
 
-    async def take_in(self, new: NewEpisode, *, owner: str, max_queued: int, now_ms: int) -> TakenEpisode:
+    async def take_in(
+        self,
+        new: NewEpisode,
+        *,
+        owner: str,
+        max_queued: int,
+        now_ms: int,
+        lease_ms: int | None = None,
+    ) -> TakenEpisode:
         """Keep an episode and its job in one durable transaction; opens and touches the session.
+
+        lease_ms: claim an accepted job at once for so long, unless an older revision has to be done first.
 
         It is known by its idempotency key, or by episode, session and content hash. One that is known, and whose job
         failed, is accepted again.

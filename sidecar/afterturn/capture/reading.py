@@ -106,7 +106,7 @@ class _Texts:
         meta = turn.meta
         values: list[Any] = [turn.content]
         if meta is not None:
-            values += [
+            values += (
                 meta.name,
                 meta.tool,
                 meta.reflection,
@@ -115,18 +115,23 @@ class _Texts:
                 meta.args,
                 meta.output,
                 meta.result,
-            ]
-            values += [meta.error_code, meta.thinking_before, meta.assistant_text_before]
+                meta.error_code,
+                meta.thinking_before,
+                meta.assistant_text_before,
+            )
             for call in meta.tool_calls or ():
-                values += [
+                values += (
                     call.name,
                     call.input,
                     call.output,
                     call.error_code,
                     call.thinking_before,
                     call.assistant_text_before,
-                ]
-        self.is_plain.append(all(self._is_plain(value) for value in values))
+                )
+        self._texts += [value for value in values if type(value) is str]
+        self.is_plain.append(
+            all(self._is_plain(value) for value in values if value is not None and type(value) is not str)
+        )
 
     def _is_plain(self, value: Any, levels: int = MOST_LEVELS) -> bool:
         if isinstance(value, str):

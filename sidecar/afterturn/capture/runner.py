@@ -1,40 +1,36 @@
 """One episode from its snapshot to its rows (seed core-capture, section 2). Nothing is stored here but paid scores."""
 
 import logging
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.capture.asking import Asker
 from afterturn.capture.downstream import previews, wants_downstream
+from afterturn.capture.drafts import Draft, Drafted, Stopwatch, drafted, size
 from afterturn.capture.embedder import Embedder
-from afterturn.capture.ids import content_key, trace_id
-from afterturn.capture.judging import given, is_settled
+from afterturn.capture.judging import is_settled
 from afterturn.capture.material import task_context
 from afterturn.capture.memo import ScoreMemo
 from afterturn.capture.merging import better, difference, merged
-from afterturn.capture.normalising import normalised
-from afterturn.capture.notes import EMPTY, Notes
+from afterturn.capture.notes import EMPTY
 from afterturn.capture.plan import made_plan
 from afterturn.capture.reading import Redactor
-from afterturn.capture.reflections import extracted
 from afterturn.capture.rows import TraceRow
-from afterturn.capture.scoring import Draft, Scorer, Surroundings
-from afterturn.capture.steps import Step, steps_of
+from afterturn.capture.scoring import Scorer, Surroundings
 from afterturn.capture.threads import beside
 from afterturn.capture.traces import row_of
-from afterturn.capture.turns import read_turns
 from afterturn.capture.vectors import embedded, needs_vectors
 from afterturn.clock import Clock
 from afterturn.completion import Completer
 from afterturn_protocol.base import Usage
-from afterturn_protocol.blocks import content_text
 from afterturn_protocol.capture import CaptureResult, CaptureWarning, Episode, LlmCalls, StageTimings
 from afterturn_protocol.settings import CaptureSettings
 
-STAGES = ("extract", "normalize", "reflect", "alpha", "embed", "persist")
+ROW_CHARS = 100
+"""Making a row of a draft takes about as long as reading so many chars."""
 
 
 class Needs(Struct, frozen=True, kw_only=True):
@@ -58,7 +54,7 @@ class EpisodeWork(Struct, frozen=True, kw_only=True):
 
     episode: without its secrets (`reading.redacted`). settings: with the options of the episode. redactions: how many
     secrets were replaced in it. scores: what was paid for before. known: the stored rows of the episode, superseded
-    ones too. background: passed on to the completer. at_stage: called as each stage begins.
+    ones too. background: passed on to the completer. at_stage: called as each stage begins, from any thread.
     """
 
     episode: Episode
@@ -90,7 +86,9 @@ async def run(needs: Needs, work: EpisodeWork) -> Captured:
     No model and no embedder can make it fail; StoreError of `work.scores` passes. Cancelling it, or the end of the
     process, loses nothing that was paid for: run again, it goes on from what `scores` holds.
     """
-    return await _Run(needs, work).run()
+    make = partial(drafted, work.episode, work.settings, needs.redact, needs.clock, work.at_stage)
+    made = await beside(size(work.episode), make)
+    return await _Run(needs, work, made).run(made.drafts, made.started)
 
 
 def with_persist(result: CaptureResult, ms: int) -> CaptureResult:
@@ -101,30 +99,25 @@ def with_persist(result: CaptureResult, ms: int) -> CaptureResult:
 class _Run:
     """One run. Its parts are the stages, in order."""
 
-    def __init__(self, needs: Needs, work: EpisodeWork) -> None:
+    def __init__(self, needs: Needs, work: EpisodeWork, made: Drafted) -> None:
         self.needs = needs
         self.work = work
-        self.notes = Notes()
+        self.notes = made.notes
         self.known = {row.trace.trace_id: row for row in work.known}
-        self.seconds: dict[str, float] = dict.fromkeys(STAGES, 0.0)
-        self.chars = _size(work.episode)
+        self.seconds = made.seconds
+        watch = Stopwatch(needs.clock, work.at_stage, made.seconds)
+        self.stage, self.measured = watch.stage, watch.measured
+        self.chars = made.chars
         self.calls = LlmCalls(reflection_synth=0, alpha_scoring=0, batched_reflection=0)
         self.usage: Usage | None = None
 
-    async def run(self) -> Captured:
-        started = self.needs.clock.now_ms()
-        with self.stage("extract"):
-            steps = await beside(self.chars, self.extract)
-        with self.stage("normalize"):
-            pairs = await beside(self.chars, normalised, steps, self.work.settings, self.notes)
-        with self.stage("reflect"):
-            drafts = await beside(self.chars, self.drafts, pairs)
+    async def run(self, drafts: list[Draft], started: int) -> Captured:
         changed = difference([(draft.trace_id, draft.content) for draft in drafts], self.known)
         pending = self.pending(drafts, changed.fates)
         if pending:
             await self.score(drafts, pending)
         with self.measured("normalize"):
-            rows = await beside(self.chars, self.rows, drafts)
+            rows = await beside(ROW_CHARS * len(drafts), self.rows, drafts)
         with self.stage("embed"):
             rows = await self.with_vectors(rows)
         result = self.result(rows, started)
@@ -132,45 +125,9 @@ class _Run:
         missing = [row.trace.trace_id for row in rows if self.embeds and needs_vectors(row.trace)]
         return Captured(result=result, rows=rows, superseded=list(changed.superseded), missing=missing)
 
-    @contextmanager
-    def stage(self, name: str) -> Generator[None]:
-        """Tell that a stage begins and measure it; a stage may be entered again."""
-        self.work.at_stage(name)
-        with self.measured(name):
-            yield
-
-    @contextmanager
-    def measured(self, name: str) -> Generator[None]:
-        clock = self.needs.clock
-        before = clock.monotonic()
-        try:
-            yield
-        finally:
-            self.seconds[name] += clock.monotonic() - before
-
     @property
     def embeds(self) -> bool:
         return self.work.settings.embed_traces
-
-    def extract(self) -> list[Step]:
-        episode = self.work.episode
-        turns = read_turns(episode, self.needs.redact, self.notes)
-        return steps_of(turns, episode.meta, self.work.settings.granularity, self.notes)
-
-    def drafts(self, pairs: Sequence[tuple[Step, Step]]) -> list[Draft]:
-        """Steps with the reflections that they bring."""
-        episode = self.work.episode
-        drafts: list[Draft] = []
-        for index, (step, whole) in enumerate(pairs):
-            found = None if step.given is not None else extracted(whole.agent_text)
-            content = content_key(step.user_text, step.agent_text, step.thinking, step.calls)
-            made = trace_id(episode.session_id, episode.id, step)
-            drafts.append(Draft(index, step, whole, made, content, given(step, found)))
-        sources = [draft.reflection.source for draft in drafts]
-        logging.getLogger("afterturn.capture.reflection").debug(
-            "%d steps: %d given, %d extracted", len(drafts), sources.count("adapter"), sources.count("extracted")
-        )
-        return drafts
 
     def pending(self, drafts: Sequence[Draft], fates: Sequence[str]) -> list[Draft]:
         """The steps that a model still has something to say about; the others take over what is stored."""
@@ -294,16 +251,3 @@ class _Run:
 
 def _line(warning: CaptureWarning) -> str:
     return f"{warning.stage} {warning.code}: {warning.message}"
-
-
-def _size(episode: Episode) -> int:
-    """About how many chars an episode holds, counted quickly."""
-    size = 0
-    for turn in episode.turns:
-        size += len(turn.content) if isinstance(turn.content, str) else len(content_text(turn.content))
-        meta = turn.meta
-        if meta is None:
-            continue
-        size += 1000 * len(meta.tool_calls or ())
-        size += sum(len(text) for text in (meta.output, meta.result, meta.agent_thinking) if isinstance(text, str))
-    return size

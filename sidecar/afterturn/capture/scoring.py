@@ -8,33 +8,16 @@ from msgspec import Struct
 from afterturn.capture import alpha, batching, synthesis
 from afterturn.capture.alpha import UnreadableReplyError
 from afterturn.capture.asking import Asker, NoAnswerError, Question
+from afterturn.capture.drafts import Draft
 from afterturn.capture.grounds import Grounds
 from afterturn.capture.material import Limits, described, prompt_json
 from afterturn.capture.notes import Notes
-from afterturn.capture.steps import Step
 from afterturn.capture.threads import beside, for_each
 from afterturn.prompts import reflection_batch, reflection_score, reflection_synth
 from afterturn_protocol.settings import CaptureSettings
-from afterturn_protocol.traces import Reflection
 
 _SYNTH_TOKENS = 700
 _SCORE_TOKENS = 500
-
-
-class Draft:
-    """A step on its way to a trace. step: cut to its limits; whole: as it was before."""
-
-    __slots__ = ("content", "index", "reflection", "step", "trace_id", "whole")
-
-    def __init__(
-        self, index: int, step: Step, whole: Step, trace_id: str, content: bytes, reflection: Reflection
-    ) -> None:
-        self.index = index
-        self.step = step
-        self.whole = whole
-        self.trace_id = trace_id
-        self.content = content
-        self.reflection = reflection
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """The capture service: one method for each method of the wire (protocol.md, 'capture and traces')."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from afterturn.capture.drafts import size
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.ports import NewEpisode, TakenEpisode
 from afterturn.capture.reading import InvalidInputError, checked, redacted
@@ -23,6 +25,7 @@ from afterturn_protocol.capture import (
     CaptureRetryResult,
     CaptureStatusParams,
     CaptureStatusResult,
+    Episode,
     EpisodeFinalizedParams,
     EpisodeFinalizedResult,
 )
@@ -34,6 +37,9 @@ LEAVE_SECONDS = 0.3
 
 INTAKE_THREADS = 2
 """Episodes made ready at once: more would only take the interpreter from the event loop."""
+
+SMALL_CHARS = 128_000
+"""An episode of so many chars is made ready at once: in a millisecond or two, to which a thread would add a third."""
 
 AfterReply = Callable[[Callable[[], None]], None]
 """Runs what it is given once the answer is on its way."""
@@ -81,7 +87,7 @@ class CaptureService:
         after_reply(partial(self._answered, job_id))
         self._arriving += 1
         try:
-            taken = await self._take_in(params, job_id, settings, options)
+            taken = await self._take_in(params, job_id, options)
         finally:
             self._arriving -= 1
         arrived()
@@ -92,18 +98,39 @@ class CaptureService:
             job_id=taken.job_id, episode_id=params.episode.id, revision=taken.revision, status=taken.status
         )
 
-    async def _take_in(
-        self, params: EpisodeFinalizedParams, job_id: str, settings: CaptureSettings, options: CaptureSettings
-    ) -> TakenEpisode:
+    async def _take_in(self, params: EpisodeFinalizedParams, job_id: str, options: CaptureSettings) -> TakenEpisode:
         needs = self._needs
         with_completer = self._has_completer(params.episode.session_id, options)
         make = partial(_new_episode, params, job_id, options, needs, with_completer)
-        new: NewEpisode = await anyio.to_thread.run_sync(make, limiter=self._intake)
+        if size(params.episode) <= SMALL_CHARS:
+            new, episode = make()
+        else:
+            new, episode = await anyio.to_thread.run_sync(make, limiter=self._intake)
         await self.relay.ready()  # another sidecar may be about to finish this very episode
         await self.worker.record()
-        return await needs.store.jobs.take_in(
-            new, owner=needs.owner, max_queued=settings.max_queued_jobs, now_ms=needs.clock.now_ms()
-        )
+        # As a task of its own: a request that is cancelled must not leave behind a claimed job that nobody does.
+        return await asyncio.shield(asyncio.ensure_future(self._store(new, episode, options)))
+
+    async def _store(self, new: NewEpisode, episode: Episode, options: CaptureSettings) -> TakenEpisode:
+        """Keep the episode, and begin with its job where there is a place for it."""
+        needs = self._needs
+        work = None
+        reserved = self.worker.reserve()
+        try:
+            taken = await needs.store.jobs.take_in(
+                new,
+                owner=needs.owner,
+                max_queued=options.max_queued_jobs,
+                now_ms=needs.clock.now_ms(),
+                lease_ms=options.lease_seconds * 1000 if reserved else None,
+            )
+            work = taken.work
+            if work is not None:
+                self.worker.begin(work, episode)
+        finally:
+            if reserved and work is None:
+                self.worker.release()
+        return taken
 
     async def status(self, params: CaptureStatusParams) -> CaptureStatusResult:
         """`capture/status`: of a job, or of an episode's newest revision."""
@@ -173,8 +200,9 @@ class CaptureService:
         self.worker.drop(job_id)
 
     def _answered(self, job_id: str) -> None:
-        self.worker.answered(job_id)
-        self.resume()
+        at_work = self.worker.answered(job_id)
+        if not (self._resumed and at_work):
+            self.resume()
 
 
 def _skipped(params: EpisodeFinalizedParams, settings: CaptureSettings, options: CaptureSettings) -> str | None:
@@ -189,10 +217,10 @@ def _new_episode(
     settings: CaptureSettings,
     needs: CaptureNeeds,
     with_completer: bool,
-) -> NewEpisode:
-    """The episode as it is kept. Heavy: hashes, redacts and packs all of it."""
+) -> tuple[NewEpisode, Episode]:
+    """The episode as it is kept, packed and not. Heavy: hashes, redacts and packs all of it."""
     episode, redactions = redacted(params.episode, needs.redact)
-    return NewEpisode(
+    new = NewEpisode(
         job_id=job_id,
         episode_id=params.episode.id,
         session_id=params.episode.session_id,
@@ -203,6 +231,7 @@ def _new_episode(
         options=packed(JobOptions(settings=settings, redactions=redactions)),
         with_completer=with_completer,
     )
+    return new, episode
 
 
 def _refuse(taken: TakenEpisode, most: int) -> None:

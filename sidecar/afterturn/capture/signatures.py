@@ -1,7 +1,9 @@
 """Forms of a step's errors that can be compared with those of other steps (capture.md, 'Vectors, tags, signatures')."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
 
 from afterturn.text import cut, one_line
 from afterturn_protocol.traces import ToolCallDTO
@@ -15,15 +17,18 @@ _STATUSES = (
     "Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Unprocessable Entity|Too Many Requests|"
     "Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout"
 )
-# Each with the literals that a text must hold for it to be tried: most outputs hold none.
+# Each with literals of which a text must hold one for it to be tried: most outputs hold none.
 _PATTERNS = (
-    (("Error: ", "Exception: ", "Warning: "), r"\b[A-Z]\w{0,60}(?:Error|Exception|Warning): [^\n]{4,160}"),
+    (("rror: ", "Exception: ", "Warning: "), r"\b[A-Z]\w{0,60}(?:Error|Exception|Warning): [^\n]{4,160}"),
     (
-        ("rror: ", "rror[", "ERROR: ", "ERROR[", "atal: ", "FATAL: ", "panic: "),
+        ("rror: ", "ERROR: ", "atal: ", "FATAL: ", "panic: ", "]: "),
         r"\b(?:error|Error|fatal|FATAL|ERROR|panic)(?:\[\w{1,12}\])?: [^\n]{4,160}",
     ),
     (("xit code ", "xit status "), r"\b[Ee]xit (?:code|status) [1-9]\d{0,3}\b"),
-    (tuple(_STATUSES.split("|")), rf"\b[45]\d\d (?:{_STATUSES})\b"),
+    (
+        ("Request", "Unauthorized", "Forbidden", "Not Found", "Conflict", "Entity", "Server Error", "Gateway", "Unava"),
+        rf"\b[45]\d\d (?:{_STATUSES})\b",
+    ),
 )
 _PHRASES = (
     "not found",
@@ -35,23 +40,44 @@ _PHRASES = (
 _PHRASE = re.compile("|".join(_PHRASES))
 
 
-def signatures_of(calls: Sequence[ToolCallDTO], agent_text: str) -> list[str]:
-    """At most 4 signatures of 6 to 160 chars, the most telling first.
+class Telltales(Struct, frozen=True):
+    """Which literals have to be looked for: patterns, each with its own, and phrases."""
 
-    Looked for in error codes and outputs, and in what the agent wrote only where a call failed: prose is full of
-    sentences that look like errors.
+    patterns: Sequence[tuple[Sequence[str], str]]
+    phrases: Sequence[str]
+
+
+_ALL = Telltales(_PATTERNS, _PHRASES)
+
+
+def telltales(texts: Iterable[str]) -> Telltales:
+    """What these texts hold; looking through all of them at once costs less than through each."""
+    text = "\n".join(texts)
+    patterns = [([each for each in literals if each in text], pattern) for literals, pattern in _PATTERNS]
+    return Telltales([pair for pair in patterns if pair[0]], [each for each in _PHRASES if each in text])
+
+
+def error_texts(calls: Sequence[ToolCallDTO], agent_text: str) -> list[str]:
+    """The texts of a step that can tell of errors: what the agent wrote only where a call failed.
+
+    Prose is full of sentences that look like errors.
     """
+    texts = [text for call in calls for text in (call.error_code, call.output) if isinstance(text, str)]
+    return [*texts, agent_text] if any(call.error_code for call in calls) else texts
+
+
+def signatures_of(calls: Sequence[ToolCallDTO], agent_text: str, among: Telltales = _ALL) -> list[str]:
+    """At most 4 signatures of 6 to 160 chars, the most telling first. among: what the texts can hold."""
     scores: dict[str, int] = {}
     shown: dict[str, str] = {}
-    failed = any(call.error_code for call in calls)
-    texts = [text for call in calls for text in (call.error_code, call.output) if isinstance(text, str)]
-    for text in [*texts, *([agent_text] if failed else [])]:
-        for found in _found(text):
+    texts = error_texts(calls, agent_text) if among.patterns or among.phrases else ()
+    for text in texts:
+        for found in _found(text, among):
             key = found.lower()
             shown.setdefault(key, found)
             scores[key] = max(scores.get(key, 0), _weight(found))
     for call in calls:
-        code = one_line(call.error_code or "")
+        code = one_line(call.error_code) if call.error_code else ""
         if _SHORTEST <= len(code) <= _LONGEST and _is_telling(code):
             shown.setdefault(code.lower(), code)
             scores.setdefault(code.lower(), 2)
@@ -59,18 +85,18 @@ def signatures_of(calls: Sequence[ToolCallDTO], agent_text: str) -> list[str]:
     return [shown[key] for key in ranked[:MAX_SIGNATURES]]
 
 
-def _found(text: str) -> Iterator[str]:
+def _found(text: str, among: Telltales) -> Iterator[str]:
     # An error stands at the end of a long output at least as often as at its start.
     if len(text) > 2 * _SCANNED_CHARS:
         text = text[:_SCANNED_CHARS] + "\n" + text[-_SCANNED_CHARS:]
-    for literals, pattern in _PATTERNS:
+    for literals, pattern in among.patterns:
         if not any(map(text.__contains__, literals)):
             continue
         for count, found in enumerate(re.finditer(pattern, text)):
             if count == _MOST_PER_PATTERN:
                 break
             yield from _fit(found[0])
-    if not any(map(text.__contains__, _PHRASES)):
+    if not any(map(text.__contains__, among.phrases)):
         return
     for count, found in enumerate(_PHRASE.finditer(text)):
         if count == _MOST_PER_PATTERN:

@@ -50,17 +50,16 @@ def steps_of(turns: Sequence[ReadTurn], meta: EpisodeMeta | None, granularity: s
     any_answer = any(turn.role == "assistant" for turn in turns)
     synthetic = 0
     for segment in segments:
-        answered = any(turn.role == "assistant" for turn in segment)
+        said = [turn for turn in segment if turn.role == "assistant"]
         worked = any(turn.calls for turn in segment)
-        asked = any(turn.role == "user" and not turn.injected for turn in segment)
-        if answered and _is_put_in(segment):
-            notes.add("extract", "injected", sum(turn.role == "assistant" for turn in segment))
-        elif answered:
-            steps += _answered(segment, meta, granularity)
-        elif worked or (asked and not any_answer):
+        if said and not worked and _is_put_in(segment, said):
+            notes.add("extract", "injected", len(said))
+        elif said:
+            steps += _answered(segment, said, meta, granularity)
+        elif worked or (_is_asked(segment) and not any_answer):
             steps.append(_synthetic(segment, meta))
             synthetic += 1
-        elif asked:
+        elif _is_asked(segment):
             notes.add("extract", "unanswered_turn", sum(turn.role == "user" for turn in segment))
     steps = _counted(steps)
     notes.add("extract", "tool_name_missing", sum(call.name == UNKNOWN for step in steps for call in step.calls))
@@ -90,15 +89,17 @@ def _segments(turns: Sequence[ReadTurn], notes: Notes) -> list[list[ReadTurn]]:
     return segments
 
 
-def _is_put_in(segment: Sequence[ReadTurn]) -> bool:
-    """Whether nobody asked and nothing was done: the answer to a text that was put in, or one that says nothing."""
-    if any(turn.calls for turn in segment):
-        return False
+def _is_asked(segment: Sequence[ReadTurn]) -> bool:
+    return any(turn.role == "user" and not turn.injected for turn in segment)
+
+
+def _is_put_in(segment: Sequence[ReadTurn], said: Sequence[ReadTurn]) -> bool:
+    """Whether nobody asked where nothing was done: the answer to a text that was put in, or one that says nothing."""
     users = [turn for turn in segment if turn.role == "user"]
     if users and all(turn.injected for turn in users):
         return True
-    said = [turn.text for turn in segment if turn.role == "assistant" and turn.text.strip()]
-    return bool(said) and all(is_no_answer(text) for text in said)
+    texts = [turn.text for turn in said if turn.text.strip()]
+    return bool(texts) and all(is_no_answer(text) for text in texts)
 
 
 class _Call:
@@ -174,7 +175,7 @@ def _merged(listed: ToolCallDTO, told: ToolCallDTO) -> ToolCallDTO:
 
 
 def _user_text(segment: Sequence[ReadTurn]) -> str:
-    return joined((turn.text for turn in segment if turn.role == "user"), BETWEEN_USERS)
+    return joined([turn.text for turn in segment if turn.role == "user"], BETWEEN_USERS)
 
 
 def _step(
@@ -194,8 +195,8 @@ def _step(
         occurrence=0,
         ts=first.ts,
         user_text=user_text,
-        agent_text=joined(turn.text for turn in said),
-        thinking=joined(turn.thinking for turn in said) or None,
+        agent_text=joined([turn.text for turn in said]),
+        thinking=joined([turn.thinking for turn in said]) or None,
         calls=tuple(calls),
         given=_given(said),
         depth=depth,
@@ -211,6 +212,8 @@ def _given(said: Sequence[ReadTurn]) -> str | None:
 def _level(segment: Sequence[ReadTurn], meta: EpisodeMeta | None) -> tuple[int, bool]:
     """Depth and sub-agent flag: of the first assistant turn that says it, else of any turn, else of the episode."""
     ordered = [turn for turn in segment if turn.depth is not None or turn.is_subagent is not None]
+    if not ordered:
+        return (meta.depth or 0, bool(meta.is_subagent)) if meta else (0, False)
     ordered.sort(key=lambda turn: turn.role != "assistant")
     depth = next((turn.depth for turn in ordered if turn.depth is not None), meta.depth if meta else None)
     flag = next(
@@ -225,8 +228,9 @@ def _synthetic(segment: Sequence[ReadTurn], meta: EpisodeMeta | None) -> Step:
     return _step(first, segment, meta, "synthetic", user_text=_user_text(segment), said=(), calls=calls)
 
 
-def _answered(segment: Sequence[ReadTurn], meta: EpisodeMeta | None, granularity: str) -> list[Step]:
-    said = [turn for turn in segment if turn.role == "assistant"]
+def _answered(
+    segment: Sequence[ReadTurn], said: Sequence[ReadTurn], meta: EpisodeMeta | None, granularity: str
+) -> list[Step]:
     user_text = _user_text(segment)
     parts = _parts(segment)
     if granularity == "turn":

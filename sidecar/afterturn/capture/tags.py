@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from afterturn_protocol.traces import ToolCallDTO
 
@@ -31,7 +32,12 @@ _TOPICS = {
     "error": "error errors exception traceback failed",
 }
 _TOPIC_OF = {word: topic for topic, words in _TOPICS.items() for word in words.split()}
+_WHOLE_WORDS = frozenset(word for word in _TOPIC_OF if word[0] != ".")
 _TEXT_WORD = re.compile(r"[a-z0-9_][a-z0-9_.]*", re.ASCII)
+_TO_WORDS = bytes(
+    ord(chr(code).lower()) if code < 128 and (chr(code).isalnum() or chr(code) in "_.") else ord(" ")
+    for code in range(256)
+)
 
 
 def tags_of(calls: Sequence[ToolCallDTO], texts: Iterable[str]) -> list[str]:
@@ -49,13 +55,12 @@ def tags_of(calls: Sequence[ToolCallDTO], texts: Iterable[str]) -> list[str]:
     return list(found)[:MAX_TAGS]
 
 
-def _tool_words(name: str) -> Iterator[str]:
+@lru_cache(64)
+def _tool_words(name: str) -> tuple[str, ...]:
     """What says most about a tool: its name without the host and the server that offer it, and that server."""
     parts = [part for part in re.split(r"__|[.:/]", name) if part]
-    for part in reversed(parts):
-        words = [word for word in _words(part) if word not in _HOSTS]
-        if words:
-            yield words[0]
+    said = ([word for word in _words(part) if word not in _HOSTS] for part in reversed(parts))
+    return tuple(words[0] for words in said if words)
 
 
 def _words(text: str) -> Iterator[str]:
@@ -66,12 +71,23 @@ def _words(text: str) -> Iterator[str]:
 
 def _subjects(text: str) -> list[str]:
     """What a text is about, in the order of the list above."""
-    found: set[str] = set()
-    for written in set(_TEXT_WORD.findall(text.lower())):
-        word = written.rstrip(".")
-        topic = _TOPIC_OF.get(word) or (_TOPIC_OF.get(word[word.rfind(".") :]) if "." in word else None)
-        if topic:
-            found.add(topic)
+    words = set(_text_words(text))
+    found = {_TOPIC_OF[word] for word in words & _WHOLE_WORDS}
+    if "." in text:
+        for written in words:
+            if "." in written:
+                word = written.strip(".")
+                topic = _TOPIC_OF.get(word) or _TOPIC_OF.get(word[word.rfind(".") :])
+                if topic:
+                    found.add(topic)
     if "SELECT " in text:
         found.add("sql")
-    return [topic for topic in _TOPICS if topic in found]
+    return [topic for topic in _TOPICS if topic in found] if found else []
+
+
+def _text_words(text: str) -> list[str]:
+    """The words of a text, small; some begin with a dot that is no part of them."""
+    if not text.isascii():
+        return _TEXT_WORD.findall(text.lower())
+    # The same much quicker; bytes, since the translation of a text looks up every char anew.
+    return text.encode().translate(_TO_WORDS).decode().split()

@@ -1,9 +1,7 @@
 """Rows made of steps (capture.md, 'Result')."""
 
+from afterturn.capture.drafts import Draft
 from afterturn.capture.rows import SCHEMA_VERSION, TraceRow
-from afterturn.capture.scoring import Draft
-from afterturn.capture.signatures import signatures_of
-from afterturn.capture.tags import tags_of
 from afterturn_protocol.capture import Episode
 from afterturn_protocol.traces import Trace, TraceVectors
 
@@ -11,7 +9,6 @@ from afterturn_protocol.traces import Trace, TraceVectors
 def row_of(draft: Draft, episode: Episode, project: str | None) -> TraceRow:
     """The row of a step, without vectors."""
     step = draft.step
-    calls = list(step.calls)
     trace = Trace(
         trace_id=draft.trace_id,
         episode_id=episode.id,
@@ -23,13 +20,13 @@ def row_of(draft: Draft, episode: Episode, project: str | None) -> TraceRow:
         user_text=step.user_text,
         agent_text=step.agent_text,
         agent_thinking=step.thinking,
-        tool_calls=calls,
+        tool_calls=list(step.calls),
         reflection=draft.reflection,
         depth=step.depth,
         is_subagent=step.is_subagent,
         superseded=False,
-        tags=tags_of(calls, (step.user_text, step.agent_text)),
-        error_signatures=signatures_of(calls, step.agent_text),
+        tags=draft.tags,
+        error_signatures=draft.signatures,
         truncated=step.truncated,
         value=0.0,
         r_human=None,

@@ -12,6 +12,7 @@ from afterturn.capture.ports import Work
 from afterturn.capture.relay import Relay
 from afterturn.capture.upkeep import Upkeep
 from afterturn.store_error import StoreError
+from afterturn_protocol.capture import Episode
 
 AT_ONCE = 2
 """Jobs worked on at once; their model calls share the pool's limit in any case."""
@@ -35,6 +36,7 @@ class Worker:
         self._spawn = spawn
         self._bell = Bell()
         self._started = False
+        self._places = AT_ONCE
         self._attempts: dict[str, Attempt] = {}
         self._over: dict[str, Work] = {}  # jobs that the client was told have failed, and the store was not
         self._unanswered: dict[str, anyio.Event] = {}
@@ -55,9 +57,34 @@ class Worker:
         """Do not begin this job, which is about to be stored, before its request is `answered`."""
         self._unanswered[job_id] = anyio.Event()
 
-    def answered(self, job_id: str) -> None:
-        """The request that brought this job has its answer."""
+    def answered(self, job_id: str) -> bool:
+        """The request that brought this job has its answer; whether the job is being worked on already."""
         self._unanswered.pop(job_id).set()
+        return job_id in self._attempts
+
+    def reserve(self) -> bool:
+        """Keep a place for a job, if there is one; it is given back by `begin`, or with `release`."""
+        if not self._places:
+            return False
+        self._places -= 1
+        return True
+
+    def release(self) -> None:
+        """A place is free: there may be a job for it."""
+        self._places += 1
+        self._bell.ring()
+
+    def begin(self, work: Work, episode: Episode) -> None:
+        """Do a job that was claimed as it was stored, in the place that was kept for it. episode: its snapshot."""
+
+        async def do() -> None:
+            try:
+                await self._do(work, attempt)
+            finally:
+                self.release()
+
+        attempt = self._attempts[work.job_id] = Attempt(self._needs, work, self._relay, self._upkeep, episode)
+        self._spawn(do())
 
     def drop(self, job_id: str) -> None:
         """This job is over: what is made of it will not be kept."""
@@ -99,27 +126,34 @@ class Worker:
         settings = needs.settings()
         if not settings.enabled:
             return None
-        await self.record()
-        claim = await needs.store.jobs.claim(
-            owner=needs.owner,
-            has_completer=needs.completer is not None and needs.completer.available("", settings.model),
-            lease_ms=settings.lease_seconds * 1000,
-            now_ms=needs.clock.now_ms(),
-        )
-        for event in claim.failed:
-            self._relay.send(event)
-        work = claim.work
-        if work is None:
-            return claim.wait_ms
-        if work.job_id in self._unanswered:
-            await self._unanswered[work.job_id].wait()
-        self.drop(work.job_id)  # an attempt of this process that could not renew its lease
-        attempt = Attempt(needs, work, self._relay, self._upkeep)
-        self._attempts[work.job_id] = attempt
+        if not self.reserve():
+            return None  # the bell rings when there is a place
         try:
+            await self.record()
+            claim = await needs.store.jobs.claim(
+                owner=needs.owner,
+                has_completer=needs.completer is not None and needs.completer.available("", settings.model),
+                lease_ms=settings.lease_seconds * 1000,
+                now_ms=needs.clock.now_ms(),
+            )
+            for event in claim.failed:
+                self._relay.send(event)
+            work = claim.work
+            if work is None:
+                return claim.wait_ms
+            self.drop(work.job_id)  # an attempt of this process that could not renew its lease
+            attempt = self._attempts[work.job_id] = Attempt(needs, work, self._relay, self._upkeep)
+            await self._do(work, attempt)
+        finally:
+            self._places += 1
+        return 0
+
+    async def _do(self, work: Work, attempt: Attempt) -> None:
+        try:
+            if work.job_id in self._unanswered:
+                await self._unanswered[work.job_id].wait()
             if await attempt.run():
                 self._over[work.job_id] = work
         finally:
             if self._attempts.get(work.job_id) is attempt:
                 del self._attempts[work.job_id]
-        return 0

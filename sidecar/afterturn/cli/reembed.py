@@ -15,8 +15,8 @@ from afterturn.capture.ports import Scope, TraceFilter, VectorCounts
 from afterturn.capture.rows import TraceRow
 from afterturn.capture.upkeep import ROWS, fill
 from afterturn.capture.vectors import needs_vectors
+from afterturn.cli.embedder import user_embedder
 from afterturn.cli.place import file_settings, user_store
-from afterturn.embeddings.choice import chosen_embedder
 from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store_error import StoreError
@@ -35,18 +35,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _run() -> int:
-    embedder = chosen_embedder(file_settings(os.environ).embeddings)
-    if embedder is None:
-        sys.stderr.write('afterturn: embeddings.provider is "none": there is nothing to make vectors with\n')
-        return 1
-    store = user_store(os.environ)
-    if store_status(store).bytes is None:
-        sys.stderr.write(f"afterturn: there is no store at {store.place.file}\n")
-        return 1
-    try:
-        return await _Reembedding(store, embedder).run()
-    finally:
-        await store.close()
+    async with user_embedder(file_settings(os.environ), os.environ) as embedder:
+        if embedder is None:
+            sys.stderr.write('afterturn: embeddings.provider is "none": there is nothing to make vectors with\n')
+            return 1
+        store = user_store(os.environ)
+        if store_status(store).bytes is None:
+            sys.stderr.write(f"afterturn: there is no store at {store.place.file}\n")
+            return 1
+        try:
+            return await _Reembedding(store, embedder).run()
+        finally:
+            await store.close()
 
 
 class _Reembedding:

@@ -14,9 +14,9 @@ from afterturn.capture.embedder import EmbeddingError
 from afterturn.capture.normalising import json_text
 from afterturn.capture.ports import Scope, SearchQuery, TraceFilter
 from afterturn.capture.snapshots import packed
+from afterturn.cli.embedder import user_embedder
 from afterturn.cli.place import file_settings, user_store
 from afterturn.cli.table import aligned
-from afterturn.embeddings.choice import chosen_embedder
 from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store_error import StoreError
@@ -104,10 +104,10 @@ async def _search(store: SqliteStore, options: argparse.Namespace) -> int:
 
 async def _meaning(query: str) -> tuple[bytes | None, str | None]:
     try:
-        embedder = chosen_embedder(file_settings(os.environ).embeddings)
-        if embedder is None:
-            return None, None
-        return (await embedder.embed([query]))[0], embedder.model
+        async with user_embedder(file_settings(os.environ), os.environ) as embedder:
+            if embedder is None:
+                return None, None
+            return (await embedder.embed([query]))[0], embedder.model
     except (EmbeddingError, ValueError) as problem:
         sys.stderr.write(f"afterturn: looking for words only: {problem}\n")
         return None, None

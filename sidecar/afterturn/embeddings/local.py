@@ -59,6 +59,9 @@ class LocalEmbedder:
             return []
         return await asyncio.get_running_loop().run_in_executor(None, self._embed, texts)
 
+    async def close(self) -> None:
+        """It holds nothing but memory."""
+
     def _embed(self, texts: Sequence[str]) -> list[bytes]:
         with self._lock:  # one text after the other: two threads would only share the interpreter
             if self._loaded is None:

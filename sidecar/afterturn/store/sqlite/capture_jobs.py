@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.capture.ports import (
@@ -20,14 +19,13 @@ from afterturn.capture.ports import (
 )
 from afterturn.store.sqlite.claiming import claim_job, sealed_texts
 from afterturn.store.sqlite.episodes import put_rows
-from afterturn.store.sqlite.outbox import end_done, end_failed, event_of
+from afterturn.store.sqlite.intake import known_job, take_in
+from afterturn.store.sqlite.outbox import end_done, end_failed
 from afterturn.store.sqlite.processes import Process, this_process
-from afterturn.store.sqlite.projects import project_of
-from afterturn.store.sqlite.scopes import open_session, touch, view_of
 from afterturn.store.sqlite.shapes import from_json
 from afterturn.store.sqlite.sidecars import sidecar_of
 from afterturn.store.sqlite.trace_rows import Prepared, prepare
-from afterturn.store.sqlite.values import decoded, decoded_or_none, encoded, unseal_bytes
+from afterturn.store.sqlite.values import Packer, decoded, decoded_or_none, encoded, unseal_bytes
 from afterturn_protocol.capture import CaptureDone, CaptureError, CaptureStatusResult
 
 if TYPE_CHECKING:
@@ -35,16 +33,11 @@ if TYPE_CHECKING:
 
     from afterturn.store.sqlite.engine import Engine
 
-_OPEN = ("queued", "running")
+SMALL_BYTES = 256 * 1024
+"""A snapshot of so many bytes is sealed in less time than it takes to hand it to another thread and back."""
 
-
-class _Known(Struct, frozen=True):
-    """A job that stands for what was sent."""
-
-    job: int
-    id: str
-    state: str
-    revision: int
+FEW_ROWS = 64
+"""So many rows are made ready in less time than it takes to hand them to another thread and back."""
 
 
 class SqliteCaptureJobs:
@@ -53,15 +46,26 @@ class SqliteCaptureJobs:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._here: Process | None = None
+        self._packer = Packer()  # for the writer's thread alone: making one takes as long as packing an episode
 
-    async def take_in(self, new: NewEpisode, *, owner: str, max_queued: int, now_ms: int) -> TakenEpisode:
+    async def take_in(
+        self,
+        new: NewEpisode,
+        *,
+        owner: str,
+        max_queued: int,
+        now_ms: int,
+        lease_ms: int | None = None,
+    ) -> TakenEpisode:
         """Keep an episode and its job in one durable transaction. Raises StoreUnavailable, as every method here."""
         here = self._process()
-        loop = asyncio.get_running_loop()
-        texts = await loop.run_in_executor(None, sealed_texts, new.snapshot, new.options)
+        texts: tuple[bytes, bytes] | None = None
+        if len(new.snapshot) > SMALL_BYTES:
+            texts = await asyncio.get_running_loop().run_in_executor(None, sealed_texts, new.snapshot, new.options)
 
         def write(connection: Connection) -> TakenEpisode:
-            return _take_in(connection, new, texts, (owner, here), max_queued, now_ms)
+            sealed = texts or sealed_texts(new.snapshot, new.options, self._packer)
+            return take_in(connection, new, sealed, (owner, here), max_queued, lease_ms, now_ms)
 
         return await self._engine.write(write, key=self, durable=True)
 
@@ -110,8 +114,15 @@ class SqliteCaptureJobs:
 
     async def finish(self, work: Work, put: Put, *, now_ms: int) -> CaptureDone | None:
         """Rows, the episode's list of them, the job's end and its event, all at once; None for a lost job."""
-        prepared = await asyncio.get_running_loop().run_in_executor(None, prepare, put.rows)
-        return await self._engine.write(lambda connection: _finish(connection, work, put, prepared, now_ms), key=self)
+        prepared: list[Prepared] | None = None
+        if len(put.rows) > FEW_ROWS:
+            prepared = await asyncio.get_running_loop().run_in_executor(None, prepare, put.rows)
+
+        def write(connection: Connection) -> CaptureDone | None:
+            ready = prepare(put.rows, self._packer) if prepared is None else prepared
+            return _finish(connection, work, put, ready, now_ms)
+
+        return await self._engine.write(write, key=self)
 
     async def fail(
         self, work: Work, stage: str, error: CaptureError, *, retry_after_ms: int | None, now_ms: int
@@ -158,107 +169,7 @@ class SqliteCaptureJobs:
         return self._here
 
 
-# -- taking in ----------------------------------------------------------------------------------------------------
-
-
-def _take_in(
-    connection: Connection,
-    new: NewEpisode,
-    texts: tuple[bytes, bytes],
-    by: tuple[str, Process],
-    max_queued: int,
-    now_ms: int,
-) -> TakenEpisode:
-    row = open_session(connection, new.session_id, now_ms)
-    touch(connection, view_of(connection, row), now_ms)
-    session = row.session
-    episode: tuple[int, int] | None = connection.execute(
-        "SELECT episode, revision FROM episodes WHERE session = ? AND id = ?", (session, encoded(new.episode_id))
-    ).fetchone()
-    key = None if new.idempotency_key is None else encoded(new.idempotency_key)
-    if key is not None:
-        meant = connection.execute(
-            "SELECT episode, hash FROM idempotency_keys WHERE session = ? AND key = ?", (session, key)
-        ).fetchone()
-        if meant is not None and meant != (episode and episode[0], new.content_hash):
-            return TakenEpisode(status="conflict", job_id="", revision=0)
-    known = None if episode is None else _known(connection, episode[0], new.content_hash)
-    if known is None or known.state == "failed":
-        queued = connection.execute(
-            "SELECT count(*) FROM capture_jobs WHERE session = ? AND state IN ('queued', 'running')", (session,)
-        ).fetchone()[0]
-        if queued >= max_queued:
-            return TakenEpisode(status="busy", job_id="", revision=0)
-        number, revision = _revised(connection, new, session, episode, known)
-        _queue(connection, new, texts, by, (session, number, revision), now_ms)
-        taken = TakenEpisode(status="accepted", job_id=new.job_id, revision=revision)
-    else:
-        number = episode[0] if episode is not None else 0
-        taken = _already(connection, known)
-    if key is not None:
-        connection.execute(
-            "INSERT OR IGNORE INTO idempotency_keys (session, key, episode, hash) VALUES (?, ?, ?, ?)",
-            (session, key, number, new.content_hash),
-        )
-    return taken
-
-
-def _known(connection: Connection, episode: int, content_hash: bytes) -> _Known | None:
-    """The newest job for the same content."""
-    row = connection.execute(
-        "SELECT job, id, state, revision FROM capture_jobs WHERE episode = ? AND hash = ? ORDER BY job DESC LIMIT 1",
-        (episode, content_hash),
-    ).fetchone()
-    return None if row is None else _Known(row[0], decoded(row[1]), row[2], row[3])
-
-
-def _already(connection: Connection, known: _Known) -> TakenEpisode:
-    if known.state in _OPEN:
-        return TakenEpisode(status="duplicate", job_id=known.id, revision=known.revision)
-    done = event_of(connection, known.job)
-    assert isinstance(done, CaptureDone)
-    return TakenEpisode(status="done", job_id=known.id, revision=known.revision, done=done)
-
-
-def _revised(
-    connection: Connection, new: NewEpisode, session: int, episode: tuple[int, int] | None, failed: _Known | None
-) -> tuple[int, int]:
-    """The episode's number and revision; content that failed before keeps its revision if it is still the newest."""
-    project = project_of(connection, session, new.project)
-    if episode is None:
-        number: int = connection.execute(
-            "INSERT INTO episodes (session, id, project, revision) VALUES (?, ?, ?, 1) RETURNING episode",
-            (session, encoded(new.episode_id), project),
-        ).fetchone()[0]
-        return number, 1
-    number, revision = episode
-    if failed is None or failed.revision != revision:
-        revision += 1
-    connection.execute("UPDATE episodes SET revision = ?, project = ? WHERE episode = ?", (revision, project, number))
-    return number, revision
-
-
-def _queue(
-    connection: Connection,
-    new: NewEpisode,
-    texts: tuple[bytes, bytes],
-    by: tuple[str, Process],
-    place: tuple[int, int, int],
-    now_ms: int,
-) -> None:
-    session, episode, revision = place
-    snapshot, options = texts
-    job: int = connection.execute(
-        "INSERT INTO capture_jobs (id, session, episode, episode_id, revision, hash, state, sidecar, with_completer,"
-        " accepted_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?) RETURNING job",
-        (
-            encoded(new.job_id), session, episode, encoded(new.episode_id), revision, new.content_hash,
-            sidecar_of(connection, *by, now_ms), new.with_completer, now_ms,
-        ),
-    ).fetchone()[0]  # fmt: skip
-    connection.execute(
-        "INSERT INTO capture_sources (job, options, snapshot) VALUES (?, ?, ?)", (job, options, snapshot)
-    )
+# -- again -----------------------------------------------------------------------------------------------------------
 
 
 def _retry(
@@ -274,7 +185,7 @@ def _retry(
     state, episode, content_hash, job, spent = row
     if state != "failed":
         return job_id
-    newest = _known(connection, episode, content_hash)
+    newest = known_job(connection, episode, content_hash)
     if newest is not None and newest.state != "failed":
         return newest.id
     if spent:

@@ -34,9 +34,9 @@ class _Claimant(Struct, frozen=True):
     now_ms: int
 
 
-def sealed_texts(snapshot: bytes, options: bytes) -> tuple[bytes, bytes]:
+def sealed_texts(snapshot: bytes, options: bytes, packer: Packer | None = None) -> tuple[bytes, bytes]:
     """A job's large parts as they are stored. For a worker thread."""
-    packer = Packer()
+    packer = packer or Packer()
     return packer.seal_bytes(snapshot), packer.seal_bytes(options)
 
 
@@ -92,21 +92,32 @@ def _wait(connection: Connection, row: tuple[Any, ...], claimant: _Claimant) -> 
             return left
     if state == "queued" and due_at > now_ms:
         return due_at - now_ms
-    older = connection.execute(
+    return claimant.lease_ms if older_open(connection, episode, revision, job) else 0
+
+
+def older_open(connection: Connection, episode: int, revision: int, job: int) -> bool:
+    """Whether the episode has a job that is to be done before this one."""
+    row = connection.execute(
         "SELECT 1 FROM capture_jobs WHERE episode = ? AND state IN ('queued', 'running')"
         " AND (revision < ? OR revision = ? AND job < ?) LIMIT 1",
         (episode, revision, revision, job),
     ).fetchone()
-    return claimant.lease_ms if older else 0
+    return row is not None
 
 
-def _start(connection: Connection, job: int, claimant: _Claimant) -> Work:
+def lease(connection: Connection, job: int, sidecar: int, expires_at: int) -> int:
+    """Make a job a sidecar's to do, until a time in epoch ms; the token of that."""
     token = next_number(connection, "lease_token")
     connection.execute(
         "UPDATE capture_jobs SET state = 'running', holder = ?, token = ?, expires_at = ?, attempts = attempts + 1,"
         " stage = NULL WHERE job = ?",
-        (claimant.sidecar, token, claimant.now_ms + claimant.lease_ms, job),
+        (sidecar, token, expires_at, job),
     )
+    return token
+
+
+def _start(connection: Connection, job: int, claimant: _Claimant) -> Work:
+    token = lease(connection, job, claimant.sidecar, claimant.now_ms + claimant.lease_ms)
     id, episode_id, session_id, project, revision, attempts, snapshot, options = connection.execute(
         "SELECT j.id, j.episode_id, s.id, e.project, j.revision, j.attempts, o.snapshot, o.options FROM capture_jobs j"
         " JOIN sessions s ON s.session = j.session JOIN episodes e ON e.episode = j.episode"

@@ -38,9 +38,9 @@ class Prepared(Struct, frozen=True):
         return self.row.trace.trace_id
 
 
-def prepare(rows: Sequence[TraceRow]) -> list[Prepared]:
+def prepare(rows: Sequence[TraceRow], packer: Packer | None = None) -> list[Prepared]:
     """Rows made ready. Takes a millisecond or so for fifty: for a worker thread. Raises ValueError for NaN."""
-    packer = Packer()
+    packer = packer or Packer()
     return [
         Prepared(
             row,

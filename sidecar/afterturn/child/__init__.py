@@ -1,0 +1,1 @@
+"""Child processes that do what this one must not: import something big, print, hang, crash (models.md)."""
