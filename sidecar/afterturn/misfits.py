@@ -28,3 +28,12 @@ def split_problem(text: str) -> tuple[str, str]:
         return path, (match and match["other"]) or text
     types = " | ".join(_JSON_NAMES.get(word, word) for word in match["type"].split(" | "))
     return path, types + match["bound"]
+
+
+class InvalidInputError(Exception):
+    """A value in a request that its service cannot work with. path: its place in the params: `$.batchIds[0]`."""
+
+    def __init__(self, path: str, expected: str) -> None:
+        super().__init__(f"{path}: expected {expected}")
+        self.path = path
+        self.expected = expected

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from afterturn.capture.reading import TOO_DEEP, InvalidInputError, bounded, checked, redacted
+from afterturn.capture.reading import TOO_DEEP, bounded, checked, redacted
+from afterturn.misfits import InvalidInputError
 from afterturn.redact import Redactor
 from afterturn_protocol.capture import EpisodeFinalizedParams
 from afterturn_protocol.settings import CaptureSettings

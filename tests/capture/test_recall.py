@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from afterturn.capture.embedder import EmbeddingError
-from afterturn.capture.reading import InvalidInputError
 from afterturn.capture.refusals import RefusedError
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.traces import (
     TracesDeleteParams,
     TracesGetParams,

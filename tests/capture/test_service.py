@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from afterturn.capture.reading import InvalidInputError
 from afterturn.capture.refusals import RefusedError
+from afterturn.misfits import InvalidInputError
 from afterturn.store_error import StoreError
 from afterturn_protocol.capture import CaptureStatusParams
 from tests.capture.conftest import Opener, Starter

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from afterturn.completion import CompleterError
-from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.ports import Store
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.settings import CondenseSettings
 from tests.condense.conftest import OpenStore
 from tests.condense.harness import Answer, FakeCompleter, Harness, batch, big, bullets, call

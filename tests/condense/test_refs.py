@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from afterturn.condense.errors import InvalidInputError
-from afterturn.condense.options import merged
 from afterturn.condense.ports import RefQuery
 from afterturn.condense.refs import label_of, parse_ref
+from afterturn.misfits import InvalidInputError
+from afterturn.overlay import overlaid
 from afterturn_protocol.condense import CondenseOptions
 from afterturn_protocol.settings import CondenseSettings
 
@@ -44,23 +44,23 @@ def test_a_label_resolves_to_its_own_call(call_id: str, time: int | None, expect
 
 def test_options_overlay_settings() -> None:
     settings = CondenseSettings(min_batch_chars=5, enabled=False)
-    made = merged(settings, CondenseOptions(fallback="none", protected_tools=["x"]))
+    made = overlaid("condense", settings, CondenseOptions(fallback="none", protected_tools=["x"]))
     assert (made.enabled, made.min_batch_chars, made.fallback, made.protected_tools) == (False, 5, "none", ("x",))
-    assert merged(settings, None) == settings
-    assert merged(settings, CondenseOptions()) == settings
+    assert overlaid("condense", settings, None) == settings
+    assert overlaid("condense", settings, CondenseOptions()) == settings
 
 
 @pytest.mark.parametrize(
-    ("options", "path"),
+    ("options", "path", "expected"),
     [
-        ({"fallback": "magic"}, "$.options.fallback"),
-        ({"prune_on": "never"}, "$.options.pruneOn"),
-        ({"auto_budget_threshold": 1.5}, "$.options.autoBudgetThreshold"),
-        ({"budget_turn_delta": 0.0}, "$.options.budgetTurnDelta"),
-        ({"max_attempts": 0}, "$.options.maxAttempts"),
+        ({"fallback": "magic"}, "$.options.fallback", '"extractive" or "none"'),
+        ({"prune_on": "never"}, "$.options.pruneOn", '"agent-message" or "on-demand"'),
+        ({"auto_budget_threshold": 1.5}, "$.options.autoBudgetThreshold", "number <= 1.0"),
+        ({"budget_turn_delta": 0.0}, "$.options.budgetTurnDelta", "number > 0.0"),
+        ({"max_attempts": 0}, "$.options.maxAttempts", "integer >= 1"),
     ],
 )
-def test_a_bad_option_is_named(options: dict[str, Any], path: str) -> None:
+def test_a_bad_option_is_named(options: dict[str, Any], path: str, expected: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        merged(CondenseSettings(), CondenseOptions(**options))
-    assert refused.value.path == path
+        overlaid("condense", CondenseSettings(), CondenseOptions(**options))
+    assert (refused.value.path, refused.value.expected) == (path, expected)

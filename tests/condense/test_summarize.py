@@ -336,7 +336,7 @@ async def test_blocks_are_joined_and_images_described(store: Store) -> None:
 
 
 async def test_args_that_are_nested_too_deep_are_refused_by_place(store: Store) -> None:
-    from afterturn.condense.errors import InvalidInputError
+    from afterturn.misfits import InvalidInputError
 
     deep: Any = None
     for _ in range(200_000):

@@ -6,13 +6,13 @@ What is odd but harmless is not refused; `turns` tolerates and counts it.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
-from afterturn.misfits import split_problem
+from afterturn.misfits import InvalidInputError
+from afterturn.overlay import overlaid
 from afterturn_protocol.blocks import Block
-from afterturn_protocol.capture import CaptureOptions, Episode, EpisodeFinalizedParams, Turn, TurnMeta
-from afterturn_protocol.settings import CHOICES, CaptureSettings
+from afterturn_protocol.capture import Episode, EpisodeFinalizedParams, Turn, TurnMeta
+from afterturn_protocol.settings import CaptureSettings
 from afterturn_protocol.traces import ToolCallDTO
 
 Redactor = Callable[[str], tuple[str, Mapping[str, int]]]
@@ -23,15 +23,6 @@ TOO_DEEP = "[nested too deeply]"
 CLOSED_BY = ("finalized", "abandoned")
 
 
-class InvalidInputError(Exception):
-    """A value that capture cannot work with. path: its place in the params, such as `$.episode.id`."""
-
-    def __init__(self, path: str, expected: str) -> None:
-        super().__init__(f"{path}: expected {expected}")
-        self.path = path
-        self.expected = expected
-
-
 def checked(params: EpisodeFinalizedParams, settings: CaptureSettings) -> CaptureSettings:
     """The settings for this episode: `settings` with its options. Raises InvalidInputError for a bad value anywhere."""
     _not_blank("$.episode.id", params.episode.id)
@@ -40,23 +31,7 @@ def checked(params: EpisodeFinalizedParams, settings: CaptureSettings) -> Captur
         _not_blank("$.idempotencyKey", params.idempotency_key)
     if params.closed_by is not None and params.closed_by not in CLOSED_BY:
         raise InvalidInputError("$.closedBy", " or ".join(f'"{word}"' for word in CLOSED_BY))
-    return merged(settings, params.options)
-
-
-def merged(settings: CaptureSettings, options: CaptureOptions | None) -> CaptureSettings:
-    """The settings with what `options` sets. Raises InvalidInputError for a value that the setting does not allow."""
-    overlay: dict[str, Any] = to_builtins(options) if options is not None else {}
-    if not overlay:
-        return settings
-    for name, value in overlay.items():
-        words = CHOICES.get(f"capture.{name}")
-        if words is not None and value not in words:
-            raise InvalidInputError(f"$.options.{name}", " or ".join(f'"{word}"' for word in words))
-    try:
-        return convert({**to_builtins(settings), **overlay}, CaptureSettings)
-    except ValidationError as problem:
-        path, expected = split_problem(str(problem))
-        raise InvalidInputError(path.replace("$", "$.options", 1), expected) from None
+    return overlaid("capture", settings, params.options)
 
 
 def _not_blank(path: str, text: str) -> None:

@@ -6,9 +6,9 @@ from functools import partial
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.ports import Scope, SearchQuery, TraceFilter
-from afterturn.capture.reading import InvalidInputError
 from afterturn.capture.refusals import RefusedError
 from afterturn.capture.relay import Relay
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.capture import CaptureDone
 from afterturn_protocol.events import EventsSinceParams, EventsSinceResult, StoredEvent
 from afterturn_protocol.traces import (

@@ -11,12 +11,13 @@ import anyio.to_thread
 from afterturn.capture.drafts import size
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.ports import NewEpisode, TakenEpisode
-from afterturn.capture.reading import InvalidInputError, checked, redacted
+from afterturn.capture.reading import checked, redacted
 from afterturn.capture.refusals import RefusedError
 from afterturn.capture.relay import Relay
 from afterturn.capture.snapshots import JobOptions, content_hash, packed
 from afterturn.capture.upkeep import Upkeep
 from afterturn.capture.worker import Worker
+from afterturn.misfits import InvalidInputError
 from afterturn.store_error import StoreError
 from afterturn_protocol.capture import (
     CaptureDrainParams,

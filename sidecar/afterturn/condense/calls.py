@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.identity import (
     canonical_json,
     dedup_key,
@@ -21,6 +20,7 @@ from afterturn.condense.identity import (
 )
 from afterturn.condense.ports import NewCall
 from afterturn.condense.protect import Protection, recovered_refs
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.blocks import Block, content_text, image_blocks
 from afterturn_protocol.condense import Batch, ToolCall
 from afterturn_protocol.settings import CondenseSettings

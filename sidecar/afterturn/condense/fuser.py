@@ -5,7 +5,6 @@ from msgspec import Struct
 from afterturn.completion import Completer, CompleterError, PromptMessage
 from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.calls import redacted_args
-from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.fusing import CallFact, bare_block, joined, only_known, with_survivors
 from afterturn.condense.identity import json_text
 from afterturn.condense.locks import KeyedLocks
@@ -19,6 +18,7 @@ from afterturn.condense.serialise import CHARS_PER_TOKEN, MAX_PROMPT_TOKENS, rep
 from afterturn.condense.untrusted import is_untrusted
 from afterturn.grounding import Source, is_grounded
 from afterturn.marks import unforgeable_mark
+from afterturn.misfits import InvalidInputError
 from afterturn.prompts import condense_fuse
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import FuseParams, FuseResult

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from afterturn.condense.errors import InvalidInputError
 from afterturn.condense.fusing import tokens
 from afterturn.condense.identity import block_key
 from afterturn.condense.ports import FrozenBatch, Store, StoredBlock, StoredCall
 from afterturn.condense.refs import block_id, parse_ref, short_id
 from afterturn.condense.results import read_details, thawed
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.condense import FuseParams, Ref
 
 

@@ -12,12 +12,12 @@ from afterturn.condense.background import Background, Emit, Spawn
 from afterturn.condense.condenser import Condenser, Work
 from afterturn.condense.identity import batch_key, made_batch_id
 from afterturn.condense.needs import Needs
-from afterturn.condense.options import merged
 from afterturn.condense.plan import made_plan
 from afterturn.condense.ports import Intake
 from afterturn.condense.resolving import resolve
 from afterturn.condense.results import thawed
 from afterturn.condense.turn_end import TurnEnds
+from afterturn.overlay import overlaid
 from afterturn_protocol.condense import (
     CondenseResult,
     CondenseTurnEndParams,
@@ -59,7 +59,7 @@ class CondenseService:
     async def summarize(self, params: SummarizeParams, *, arrived: Arrived) -> CondenseResult:
         """`condense/summarize`: the batch archived and condensed, or what was answered for it before."""
         needs, batch = self._needs, params.batch
-        settings = merged(needs.settings(), params.options)
+        settings = overlaid("condense", needs.settings(), params.options)
         arrivals = await read_arrivals(needs, batch, settings)
         key = batch_key(call.identity for call in arrivals.calls)
         batch_id = batch.batch_id or made_batch_id(key)
