@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from afterturn.child.idling import Idling
 from afterturn.clock import Clock
 from afterturn.completion import Completion
 from afterturn.models.access import Access, access_to
@@ -67,8 +68,9 @@ class LitellmProvider:
         self._longest_start_seconds = longest_start_seconds
         self._worker: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | _Unstarted] | None = None
-        self._idling: asyncio.Task[None] | None = None
-        self._busy = 0
+        self._idling = Idling(
+            clock, lambda: settings().worker_idle_seconds, self._stop_worker, started=self._until_started
+        )
         self._crashes = 0
         self._not_before = 0.0
         self._last_failure = _Unstarted("crashed", "the model worker ended")
@@ -82,13 +84,13 @@ class LitellmProvider:
     async def prepare(self, prompt: Prompt) -> None:
         """See Provider: the model is named, its key is there, and the worker runs."""
         self._access(prompt)
-        with self._in_use():
+        with self._idling.in_use():
             await self._running()
 
     async def complete(self, prompt: Prompt) -> Completion:
         """See Provider. Both limits run from the moment the call is with the worker."""
         model, access = self._access(prompt)
-        with self._in_use():
+        with self._idling.in_use():
             worker = await self._running()
             call = Call(
                 id=worker.next_id(),
@@ -111,7 +113,7 @@ class LitellmProvider:
 
         model: "provider/id". seconds: limit, from the moment the call is with the worker.
         """
-        with self._in_use():
+        with self._idling.in_use():
             worker = await self._running()
             call = Embed(
                 id=worker.next_id(),
@@ -140,7 +142,7 @@ class LitellmProvider:
     async def close(self) -> None:
         """End the worker, also one that is starting. Calls in flight fail as crashed."""
         self._closed = True
-        self._stop_idling()
+        self._idling.close()
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])
@@ -224,26 +226,11 @@ class LitellmProvider:
 
     # -- idling
 
-    @contextmanager
-    def _in_use(self) -> Generator[None, None, None]:
-        self._busy += 1
-        self._stop_idling()
-        try:
-            yield
-        finally:
-            self._busy -= 1
-            if self._busy == 0 and not self._closed:
-                self._idling = asyncio.create_task(self._stop_when_idle())
-
-    def _stop_idling(self) -> None:
-        if self._idling is not None:
-            self._idling.cancel()
-            self._idling = None
-
-    async def _stop_when_idle(self) -> None:
+    async def _until_started(self) -> None:
         if self._starting is not None:
             await asyncio.wait([self._starting])
-        await self._clock.sleep(self._settings().worker_idle_seconds)
+
+    async def _stop_worker(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
             await worker.stop()

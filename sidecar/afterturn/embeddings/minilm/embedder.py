@@ -3,10 +3,10 @@
 import asyncio
 import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from afterturn.capture.embedder import EmbeddingError
+from afterturn.child.idling import Idling
 from afterturn.clock import Clock
 from afterturn.embeddings.minilm.messages import DIMENSION, MODEL, Broken
 from afterturn.embeddings.minilm.process import MinilmProcess
@@ -45,8 +45,7 @@ class MinilmEmbedder:
         self._text_seconds = text_seconds
         self._turn = asyncio.Lock()
         self._process: MinilmProcess | None = None
-        self._idling: asyncio.Task[None] | None = None
-        self._busy = 0
+        self._idling = Idling(clock, lambda: IDLE_SECONDS, self._stop_process)
         self._not_before = 0.0
         self._refusal = ("", True)
         self._closed = False
@@ -58,7 +57,7 @@ class MinilmEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length. Raises EmbeddingError."""
-        with self._in_use():
+        with self._idling.in_use():
             return [await self._vector(text) for text in texts]
 
     async def _vector(self, text: str) -> bytes:
@@ -71,7 +70,7 @@ class MinilmEmbedder:
     async def close(self) -> None:
         """End the process, also one that is starting. Texts that are with it fail."""
         self._closed = True
-        self._stop_idling()
+        self._idling.close()
         if self._process is not None:
             await self._process.stop()
 
@@ -110,26 +109,7 @@ class MinilmEmbedder:
         self._not_before = self._clock.monotonic() + UNUSABLE_SECONDS
         return EmbeddingError(message, retryable=retryable)
 
-    # -- idling
-
-    @contextmanager
-    def _in_use(self) -> Generator[None, None, None]:
-        self._busy += 1
-        self._stop_idling()
-        try:
-            yield
-        finally:
-            self._busy -= 1
-            if self._busy == 0 and self.worker_pid is not None:
-                self._idling = asyncio.create_task(self._stop_when_idle())
-
-    def _stop_idling(self) -> None:
-        if self._idling is not None:
-            self._idling.cancel()
-            self._idling = None
-
-    async def _stop_when_idle(self) -> None:
-        await self._clock.sleep(IDLE_SECONDS)
+    async def _stop_process(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             await process.stop()
