@@ -51,3 +51,29 @@ class ManualClock:
 async def settle() -> None:
     for _ in range(ROUNDS):
         await asyncio.sleep(0)
+
+
+class SteppedClock:
+    """Time that moves in steps; sleepers wake then. slept: what was slept for, in order."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+        self.slept: list[float] = []
+        self._changed = asyncio.Event()
+
+    def now_ms(self) -> int:
+        return int(self.seconds * 1000)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        end = self.seconds + seconds
+        while self.seconds < end:
+            await self._changed.wait()
+
+    def advance(self, seconds: float) -> None:
+        self.seconds += seconds
+        self._changed.set()
+        self._changed = asyncio.Event()

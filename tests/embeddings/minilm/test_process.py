@@ -15,45 +15,27 @@ from msgspec.msgpack import Encoder
 
 from afterturn.child.frames import framed
 from afterturn.embeddings.minilm.messages import Text
+from tests.clocks import SteppedClock, settle
 from tests.embeddings.minilm.rig import STUB, Rig, failure_of, numbers, until, vector_of, with_stub
 from tests.models.worker.rig import python_with, wait_end
 
 CLS, SEP, HELLO, WORLD, COMMA, MARK, WORD = 101, 102, 7592, 2088, 1010, 999, 2773
 
 
-class ManualClock:
-    """Time that moves when it is told to; sleepers wake then."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-        self._changed = asyncio.Event()
-
-    def now_ms(self) -> int:
-        return int(self.seconds * 1000)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        end = self.seconds + seconds
-        while self.seconds < end:
-            await self._changed.wait()
-
-    async def advance(self, seconds: float) -> None:
-        await asyncio.sleep(0)
-        self.seconds += seconds
-        self._changed.set()
-        self._changed = asyncio.Event()
-        await asyncio.sleep(0)
+async def moved(clock: SteppedClock, seconds: float) -> None:
+    """Move the clock, with what runs already at rest before and after."""
+    await settle()
+    clock.advance(seconds)
+    await settle()
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> SteppedClock:
+    return SteppedClock()
 
 
 @pytest.fixture
-def rig(tmp_path: Path, clock: ManualClock) -> Iterator[Rig]:
+def rig(tmp_path: Path, clock: SteppedClock) -> Iterator[Rig]:
     with Rig(with_stub(tmp_path), clock=clock) as rig:
         yield rig
 
@@ -168,7 +150,7 @@ UNUSABLE: list[tuple[str, Callable[[Path], str], str]] = [
 
 @pytest.mark.parametrize(("make", "message"), [each[1:] for each in UNUSABLE], ids=[each[0] for each in UNUSABLE])
 def test_a_model_that_cannot_be_used(
-    clock: ManualClock, tmp_path: Path, make: Callable[[Path], str], message: str
+    clock: SteppedClock, tmp_path: Path, make: Callable[[Path], str], message: str
 ) -> None:
     with Rig(make(tmp_path), clock=clock) as rig:
         for _ in range(2):
@@ -177,12 +159,12 @@ def test_a_model_that_cannot_be_used(
             assert rig.children == []
 
 
-def test_it_is_looked_for_again_after_a_minute(clock: ManualClock, tmp_path: Path) -> None:
+def test_it_is_looked_for_again_after_a_minute(clock: SteppedClock, tmp_path: Path) -> None:
     with Rig(with_stub(tmp_path, top="import nothing_of_this_name\n"), clock=clock) as rig:
         assert not rig.fail("hello").retryable
         shutil.copy(STUB, tmp_path / "stub" / "onnxruntime.py")
         assert not rig.fail("hello").retryable
-        rig.run(clock.advance(60))
+        rig.run(moved(clock, 60))
         assert len(rig.embed("hello")) == 1
 
 
@@ -296,15 +278,15 @@ def test_its_environment_holds_no_key(tmp_path: Path) -> None:
         assert "planted" not in repr(rig.worker.environ())
 
 
-def test_idle_stop_and_start(rig: Rig, clock: ManualClock) -> None:
+def test_idle_stop_and_start(rig: Rig, clock: SteppedClock) -> None:
     rig.embed("hello")
     worker = rig.worker
-    rig.run(clock.advance(119))
+    rig.run(moved(clock, 119))
     assert worker.is_running()
     rig.embed("hello")
-    rig.run(clock.advance(119))
+    rig.run(moved(clock, 119))
     assert rig.worker == worker
-    rig.run(clock.advance(1))
+    rig.run(moved(clock, 1))
     wait_end(worker)
     assert rig.embedder.worker_pid is None
     assert len(rig.embed("hello")) == 1

@@ -18,36 +18,11 @@ from msgspec.msgpack import Encoder
 from afterturn.models.provider import ProviderFailure
 from afterturn.models.worker.messages import Reply, frame
 from afterturn.models.worker_environment import worker_environment
+from tests.clocks import SteppedClock
 from tests.models.worker.rig import KEY, Rig, failure_of, prompt, python_with, wait_end
 from tests.provider.server import ScriptedProvider
 
 STUB = Path(__file__).with_name("stub_litellm.py")
-
-
-class ManualClock:
-    """Time that moves when it is told to; sleepers wake then."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-        self.slept: list[float] = []
-        self._changed = asyncio.Event()
-
-    def now_ms(self) -> int:
-        return int(self.seconds * 1000)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        end = self.seconds + seconds
-        while self.seconds < end:
-            await self._changed.wait()
-
-    def advance(self, seconds: float) -> None:
-        self.seconds += seconds
-        self._changed.set()
-        self._changed = asyncio.Event()
 
 
 def with_stub(folder: Path, before: str = "", top: str = "") -> str:
@@ -62,8 +37,8 @@ def with_stub(folder: Path, before: str = "", top: str = "") -> str:
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> SteppedClock:
+    return SteppedClock()
 
 
 @pytest.fixture
@@ -73,7 +48,7 @@ def server() -> Iterator[ScriptedProvider]:
 
 
 @pytest.fixture
-def rig(server: ScriptedProvider, clock: ManualClock, tmp_path: Path) -> Iterator[Rig]:
+def rig(server: ScriptedProvider, clock: SteppedClock, tmp_path: Path) -> Iterator[Rig]:
     with Rig(server, clock=clock, python=with_stub(tmp_path)) as rig:
         yield rig
 
@@ -114,7 +89,7 @@ def test_calls_that_come_together_share_one_start(rig: Rig) -> None:
     assert len(rig.children) == 1
 
 
-def test_the_start_has_a_limit_of_its_own(server: ScriptedProvider, clock: ManualClock, tmp_path: Path) -> None:
+def test_the_start_has_a_limit_of_its_own(server: ScriptedProvider, clock: SteppedClock, tmp_path: Path) -> None:
     """A start that is given up: the process is gone, and another one is tried at once, then after a while."""
     python = with_stub(tmp_path, top="time.sleep(600)\n")
     with Rig(server, clock=clock, python=python, longest_start_seconds=0.3) as rig:
@@ -145,7 +120,7 @@ def test_a_call_waits_for_a_start_only_so_long_and_the_start_goes_on(server: Scr
 
 
 def test_a_worker_that_nobody_waits_for_any_more_is_idle(
-    server: ScriptedProvider, clock: ManualClock, tmp_path: Path
+    server: ScriptedProvider, clock: SteppedClock, tmp_path: Path
 ) -> None:
     python = with_stub(tmp_path, top="time.sleep(0.5)\n")
     with Rig(server, clock=clock, python=python, start_seconds=0.1) as rig:
@@ -242,7 +217,7 @@ UNUSABLE: list[tuple[str, Callable[[Path], str], str]] = [
 
 @pytest.mark.parametrize(("make", "message"), [each[1:] for each in UNUSABLE], ids=[each[0] for each in UNUSABLE])
 def test_litellm_that_cannot_be_used(
-    server: ScriptedProvider, clock: ManualClock, tmp_path: Path, make: Callable[[Path], str], message: str
+    server: ScriptedProvider, clock: SteppedClock, tmp_path: Path, make: Callable[[Path], str], message: str
 ) -> None:
     with Rig(server, clock=clock, python=make(tmp_path)) as rig:
         failure = rig.fail("stub/fine")
@@ -254,7 +229,7 @@ def test_litellm_that_cannot_be_used(
 
 
 def test_litellm_is_looked_for_again_after_a_minute(
-    server: ScriptedProvider, clock: ManualClock, tmp_path: Path
+    server: ScriptedProvider, clock: SteppedClock, tmp_path: Path
 ) -> None:
     python = with_stub(tmp_path, top="import nothing_of_this_name\n")
     with Rig(server, clock=clock, python=python) as rig:
@@ -268,7 +243,7 @@ def test_litellm_is_looked_for_again_after_a_minute(
 # -- ending
 
 
-def test_idle_stop_and_start(rig: Rig, clock: ManualClock) -> None:
+def test_idle_stop_and_start(rig: Rig, clock: SteppedClock) -> None:
     rig.ask("stub/fine")
     worker = rig.worker
 
@@ -287,7 +262,7 @@ def test_idle_stop_and_start(rig: Rig, clock: ManualClock) -> None:
     assert rig.worker != worker
 
 
-def test_a_worker_in_use_is_not_idle(rig: Rig, clock: ManualClock) -> None:
+def test_a_worker_in_use_is_not_idle(rig: Rig, clock: SteppedClock) -> None:
     async def used() -> None:
         (call,) = await in_flight(rig, "stub/silence", idle_ms=500)
         await asyncio.sleep(0)
@@ -345,7 +320,7 @@ def test_a_worker_that_ends_by_itself(rig: Rig) -> None:
     assert rig.ask("stub/fine").text == "fine"
 
 
-def test_a_worker_that_keeps_crashing_is_left_alone_for_longer_and_longer(rig: Rig, clock: ManualClock) -> None:
+def test_a_worker_that_keeps_crashing_is_left_alone_for_longer_and_longer(rig: Rig, clock: SteppedClock) -> None:
     assert rig.fail("stub/exit").called is True
     for seconds in (1, 2, 4):
         assert rig.fail("stub/exit").called is True
