@@ -40,7 +40,7 @@ def main() -> None:
         """Let time pass, and what it started go on as far as it can without the client."""
         await clock.wait(params.seconds)
         deadline = loop.time() + PATIENCE_SECONDS
-        while drafting() and not app.connection._asked:
+        while drafting() and not app.connection._questions._open:
             assert loop.time() < deadline, "a draft neither ends nor asks"
             await asyncio.sleep(0.001)
         await settle()

@@ -12,12 +12,13 @@ from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, Protocol, cast
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Struct
 
 from afterturn.rpc.call import Call, Outbound, current_call
 from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, error_of, is_bug, where
 from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
 from afterturn.rpc.order import SessionOrder
+from afterturn.rpc.questions import Questions
 from afterturn.rpc.routes import Route, Routes
 from afterturn.wire.codec import Envelope, Malformed, decode_envelope, decode_usual, encode, encode_usual
 from afterturn.wire.framing import Fault, Frame, Framing
@@ -48,12 +49,6 @@ class _Error(Struct, tag_field="jsonrpc", tag="2.0"):
 
 
 class _Notification(Struct, tag_field="jsonrpc", tag="2.0"):
-    method: str
-    params: Any
-
-
-class _Request(Struct, tag_field="jsonrpc", tag="2.0"):
-    id: str
     method: str
     params: Any
 
@@ -105,8 +100,7 @@ class Connection:
         self._running: dict[asyncio.Task[None], Call] = {}
         self._idle = asyncio.Event()
         self._idle.set()
-        self._asked: dict[str, asyncio.Future[Envelope]] = {}
-        self._next_id = 0
+        self._questions = Questions(lambda body: self._send(self._wrap(body)), self.notify)
         self._ended = False
 
     # -- in ----------------------------------------------------------------------------------------------
@@ -381,39 +375,15 @@ class Connection:
     # -- requests of ours --------------------------------------------------------------------------------
 
     async def request(self, method: str, params: Any, timeout_seconds: float) -> Any:
-        """Ask the client. Returns the raw result; raises RequestFailed when it refuses, errs, or takes too long.
-
-        Cancelling the caller tells the client with `$/cancelRequest`.
-        """
-        self._next_id += 1
-        id = f"afterturn-{self._next_id}"
-        answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
-        self._asked[id] = answer
-        try:
-            self._send(self._wrap(encode(_Request(id, method, params))))
-            reply = await asyncio.wait_for(answer, timeout_seconds)
-        except TimeoutError:
-            self.notify("$/cancelRequest", {"id": id})
-            raise RequestFailed(Kind.PROVIDER_UNAVAILABLE, f"{method} took too long", retryable=True) from None
-        except asyncio.CancelledError:
-            self.notify("$/cancelRequest", {"id": id})
-            raise
-        finally:
-            self._asked.pop(id, None)
-        if not _is_absent(reply.error):
-            raise RequestFailed(
-                Kind.PROVIDER_UNAVAILABLE, f"The client answered {method} with an error", retryable=True
-            )
-        return reply.result
+        """Ask the client; see `Questions.ask`."""
+        return await self._questions.ask(method, params, timeout_seconds)
 
     def _receive_reply(self, message: Envelope) -> None:
         has_answer = message.result is not UNSET or message.error is not UNSET
-        if not has_answer or message.id is UNSET:
+        if has_answer and message.id is not UNSET:
+            self._questions.answered(message)
+        else:
             self._reply_error(None, ErrorObject(code=INVALID_REQUEST, message="Invalid request: no method"))
-            return
-        waiting = self._asked.pop(message.id, None) if isinstance(message.id, str) else None
-        if waiting is not None and not waiting.done():
-            waiting.set_result(message)
 
     # -- the end -----------------------------------------------------------------------------------------
 
@@ -435,11 +405,6 @@ class Connection:
 def _quoted(name: str) -> str:
     """A name as far as it is worth repeating: a client can send one of any length."""
     return repr(name if len(name) <= _QUOTED_CHARS else name[:_QUOTED_CHARS] + "\u2026")
-
-
-def _is_absent(value: Any) -> bool:
-    """Left out, or null, which is the same (protocol.md): some clients always write both `result` and `error`."""
-    return value is UNSET or value is None or (isinstance(value, Raw) and bytes(value) == b"null")
 
 
 def _is_being_cancelled() -> bool:
