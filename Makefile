@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 SETUP := $(VENV)/.set-up
 NODE := node_modules/.set-up
 
-.PHONY: setup demo test check bench eval generate lock clean
+.PHONY: setup demo test check e2e fuzz bench eval generate lock clean
 
 setup: $(SETUP) $(NODE)
 
@@ -36,6 +36,13 @@ check: setup
 	$(VENV)/bin/lint-imports
 	$(PY) -m pytest tests/protocol/test_schema.py
 
+# Every property test with new, random examples; not part of `test`, whose outcome must be the same everywhere.
+fuzz: setup
+	HYPOTHESIS_PROFILE=fuzz $(PY) -m pytest -m hypothesis --timeout 3600
+
+# The real hosts: each installs what it needs below .hosts/ (pinned, with hashes) and drives the real thing.
+e2e:
+
 bench: setup
 	$(PY) -m bench.speed
 
@@ -51,5 +58,5 @@ lock:
 	  --custom-compile-command 'make lock' pyproject.toml requirements/dev.in --output-file requirements/dev.lock
 
 clean:
-	rm -rf $(VENV) node_modules bench/node/node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules bench/node/node_modules .hosts .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find sidecar protocol tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -74,7 +74,7 @@ _METHODS = (
     Method("session/close", "session:SessionCloseParams", _EMPTY, EITHER),
     Method("session/delete", "session:SessionDeleteParams", "session:SessionDeleteResult"),
     Method("condense/summarize", "condense:SummarizeParams", "condense:CondenseResult"),
-    Method("condense/resolveRef", "condense:ResolveRefParams", "condense:ResolveRefResult"),
+    Method("condense/resolveRef", "refs:ResolveRefParams", "refs:ResolveRefResult"),
     Method("condense/onTurnEnd", "condense:CondenseTurnEndParams", "condense:CondenseTurnEndResult"),
     Method("condense/flush", "condense:FlushParams", "condense:FlushResult"),
     Method("condense/fuse", "condense:FuseParams", "condense:FuseResult"),

@@ -29,6 +29,7 @@ NOUNS = (
     "lifecycle",
     "session",
     "condense",
+    "refs",
     "recap",
     "traces",
     "capture",

@@ -25,11 +25,10 @@ from afterturn_protocol.condense import (
     FuseResult,
     PlanParams,
     PlanResult,
-    ResolveRefParams,
-    ResolveRefResult,
     SummarizeParams,
     ToolCall,
 )
+from afterturn_protocol.refs import ResolveRefParams, ResolveRefResult
 from afterturn_protocol.settings import CondenseSettings
 
 PATIENCE_SECONDS = 10

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from afterturn.completion import CompleterError
 from afterturn.condense.ports import Store
-from afterturn_protocol.condense import MissingRef
+from afterturn_protocol.refs import MissingRef
 from afterturn_protocol.settings import CondenseSettings
 from tests.condense.conftest import OpenStore
 from tests.condense.harness import FakeCompleter, Harness, batch, big, call

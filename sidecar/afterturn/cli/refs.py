@@ -12,7 +12,7 @@ from afterturn.condense.ports import RefQuery, StoredCall
 from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store_error import StoreError
-from afterturn_protocol.condense import ResolveRefParams
+from afterturn_protocol.refs import ResolveRefParams
 
 _PAGE = 1_000_000
 

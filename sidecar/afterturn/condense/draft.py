@@ -20,7 +20,8 @@ from afterturn.condense.results import warning
 from afterturn.condense.serialise import PromptedCall, capped_prose, capped_request, prompted_call
 from afterturn.condense.standing import Standing, items, left
 from afterturn_protocol.base import Usage
-from afterturn_protocol.condense import CondenseResult, CondenseWarning, Ref
+from afterturn_protocol.condense import CondenseResult, CondenseWarning
+from afterturn_protocol.refs import Ref
 from afterturn_protocol.settings import CondenseSettings
 
 _LATER_CALLS = 20

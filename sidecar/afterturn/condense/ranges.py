@@ -10,7 +10,8 @@ from afterturn.condense.ports import FrozenBatch, Store, StoredBlock, StoredCall
 from afterturn.condense.refs import block_id, parse_ref, short_id
 from afterturn.condense.results import read_details, thawed
 from afterturn.misfits import InvalidInputError
-from afterturn_protocol.condense import FuseParams, Ref
+from afterturn_protocol.condense import FuseParams
+from afterturn_protocol.refs import Ref
 
 
 class Range(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from afterturn.condense.ports import Found, StoredBlock, StoredCall
 from afterturn.condense.refs import block_id, label_of, parse_ref, short_id
 from afterturn.condense.results import read_details
 from afterturn_protocol.blocks import image_blocks
-from afterturn_protocol.condense import ImageDescriptor, MissingRef, RefRecord, ResolveRefParams, ResolveRefResult
+from afterturn_protocol.refs import ImageDescriptor, MissingRef, RefRecord, ResolveRefParams, ResolveRefResult
 
 DEFAULT_LIMIT = 51_200
 

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from afterturn.condense.identity import json_text
 from afterturn.condense.ports import FrozenBatch
-from afterturn_protocol.condense import CondenseResult, CondenseWarning, Ref
+from afterturn_protocol.condense import CondenseResult, CondenseWarning
+from afterturn_protocol.refs import Ref
 
 
 class BlockDetails(Struct, frozen=True):

@@ -28,10 +28,9 @@ from afterturn_protocol.condense import (
     FuseResult,
     PlanParams,
     PlanResult,
-    ResolveRefParams,
-    ResolveRefResult,
     SummarizeParams,
 )
+from afterturn_protocol.refs import ResolveRefParams, ResolveRefResult
 
 if TYPE_CHECKING:
     from afterturn.condense.fuser import Fuser

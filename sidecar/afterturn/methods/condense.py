@@ -15,10 +15,9 @@ from afterturn_protocol.condense import (
     FuseResult,
     PlanParams,
     PlanResult,
-    ResolveRefParams,
-    ResolveRefResult,
     SummarizeParams,
 )
+from afterturn_protocol.refs import ResolveRefParams, ResolveRefResult
 
 
 def summarize(condense: CondenseService, params: SummarizeParams, call: Call) -> Coroutine[Any, Any, CondenseResult]:
