@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
+from afterturn.capture import recall
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.capture.refusals import RefusedError
 from afterturn.misfits import InvalidInputError
@@ -179,6 +181,15 @@ async def test_search_without_an_embedder(filled: Process) -> None:
         assert (refused.value.kind, refused.value.retryable) == ("provider_unavailable", True)
 
 
+async def test_words_do_not_wait_for_a_silent_embedder(filled: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P06: a provider that hangs costs a search its vectors, not its answer."""
+    monkeypatch.setattr(recall, "MEANING_SECONDS", 0.01)
+    silent = FakeEmbedder()
+    silent.embed = never  # type: ignore[method-assign]
+    filled.embedder = silent
+    assert await searched(filled, project="*") == "a1 a2 b1 n1"
+
+
 async def test_another_model_leaves_rows_out_and_counts_them(filled: Process) -> None:
     """Case M08: capture goes on, and what cannot be compared is said."""
     other = FakeEmbedder(dimension=3)
@@ -193,6 +204,10 @@ async def test_another_model_leaves_rows_out_and_counts_them(filled: Process) ->
     while await filled.store.text_index.catch_up():
         pass
     assert await searched(filled, project="*", mode="text") == "a1 a2 b1 c1 n1"
+
+
+async def never(texts: Any) -> list[bytes]:
+    await anyio.sleep_forever()
 
 
 async def three_components(texts: Any) -> list[bytes]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import anyio
+
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.ports import Scope, SearchQuery, TraceFilter
@@ -34,6 +36,9 @@ MOST_TRACES = 1000
 """Traces in one answer of events/since; with more it ends early, as the next call goes on from there."""
 
 MOST_IDS = 10_000
+MEANING_SECONDS = 3.0
+"""How long a search by words and meaning waits for its query's vector; words alone answer then."""
+
 MODES = ("hybrid", "text", "vector")
 KINDS = ("summary", "action")
 
@@ -150,11 +155,11 @@ class RecallService:
         problem = "no embedder is configured"
         if embedder is not None:
             try:
-                vectors = await embedder.embed([query])
+                with anyio.move_on_after(None if needed else MEANING_SECONDS):
+                    vectors = await embedder.embed([query])
+                    return vectors[0], embedder.model
             except EmbeddingError as error:
                 problem = error.message
-            else:
-                return vectors[0], embedder.model
         if needed:
             raise RefusedError(
                 "provider_unavailable", f"there are no vectors to search with: {problem}", retryable=True
