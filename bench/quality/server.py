@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,15 @@ class ServerError(Exception):
 class Server:
     """`python -m afterturn --stdio` with a home folder of its own; a `Condenser`."""
 
-    def __init__(self, home: Path, settings: dict[str, Any] | None = None) -> None:
-        """home: folder of the store, which may hold some data already. settings: for `initialize`."""
+    def __init__(
+        self, home: Path, settings: dict[str, Any] | None = None, capabilities: dict[str, Any] | None = None
+    ) -> None:
+        """home: folder of the store, which may hold some data already. settings, capabilities: for `initialize`."""
         self._home = home
         self._settings = settings or {}
+        self._capabilities = capabilities or {}
+        self.sample: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        """Answers `sampling/createMessage` for a client that offers it."""
         self._start()
 
     def condense_batch(self, session_id: str, batch: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +64,9 @@ class Server:
         self._send(message if params is None else message | {"params": params})
         while True:
             reply = self._receive()
-            if reply.get("id") == self._last_id and "method" not in reply:
+            if reply.get("method") == "sampling/createMessage" and self.sample is not None:
+                self._send({"jsonrpc": "2.0", "id": reply["id"], "result": self.sample(reply["params"])})
+            elif reply.get("id") == self._last_id and "method" not in reply:
                 if "error" in reply:
                     raise ServerError(f"{method}: {reply['error']}")
                 return reply["result"]
@@ -69,7 +77,8 @@ class Server:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "afterturn", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
         )
-        params = {"processId": os.getpid(), "capabilities": {}, "initializationOptions": self._settings}
+        params = {"processId": os.getpid(), "capabilities": self._capabilities}
+        params["initializationOptions"] = self._settings
         self.request("initialize", params)
         self._send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
