@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
@@ -30,6 +30,8 @@ from afterturn_protocol.condense import (
 )
 from afterturn_protocol.refs import ResolveRefParams, ResolveRefResult
 from afterturn_protocol.settings import CondenseSettings
+
+Result = TypeVar("Result")
 
 PATIENCE_SECONDS = 10
 USAGE = Usage(model="fake/model", input_tokens=100, output_tokens=20, cost=None, calls=1)
@@ -268,3 +270,17 @@ def same(one: CondenseResult, other: CondenseResult) -> bool:
     from msgspec.structs import replace
 
     return replace(one, usage=None) == replace(other, usage=None)
+
+
+async def gathered(*work: Callable[[], Awaitable[Result]]) -> list[Result]:
+    """What all of these give, done at the same time."""
+    results: list[Result] = []
+
+    async def run(each: Callable[[], Awaitable[Result]]) -> None:
+        results.append(await each())
+
+    with anyio.fail_after(PATIENCE_SECONDS):
+        async with anyio.create_task_group() as group:
+            for each in work:
+                group.start_soon(run, each)
+    return results

@@ -8,9 +8,10 @@ import pytest
 from afterturn.completion import CompleterError
 from afterturn.condense.ports import Store
 from afterturn.misfits import InvalidInputError
+from afterturn_protocol.condense import FuseResult
 from afterturn_protocol.settings import CondenseSettings
 from tests.condense.conftest import OpenStore
-from tests.condense.harness import Answer, FakeCompleter, Harness, batch, big, bullets, call
+from tests.condense.harness import Answer, FakeClock, FakeCompleter, Harness, batch, big, bullets, call, gathered
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +73,27 @@ async def test_the_same_range_is_the_same_block(open_again: OpenStore) -> None:
     ):
         assert (again.block_id, again.summary_text, again.usage) == (first.block_id, first.summary_text, None)
     assert len(completer.prompts) == asked
+
+
+async def test_two_processes_with_the_same_range_ask_once(open_again: OpenStore) -> None:
+    completer = FakeCompleter(model(FUSED))
+    clock = FakeClock()
+    one, two = Harness(open_again(), completer, clock=clock), Harness(open_again(), completer, clock=clock)
+    await two_batches(one)
+    asked = len(completer.prompts)
+    completer.gate.clear()
+    completer.entered.clear()
+
+    async def let_go() -> FuseResult:
+        await completer.entered.wait()
+        await clock.slept.wait()
+        completer.gate.set()
+        return await one.fuse(["a", "b"])
+
+    blocks = await gathered(lambda: one.fuse(["a", "b"]), let_go, lambda: two.fuse(["a", "b"]))
+    assert len(completer.prompts) == asked + 1
+    assert {(block.block_id, block.summary_text) for block in blocks} == {("b1", blocks[0].summary_text)}
+    assert sum(block.usage is not None for block in blocks) == 1
 
 
 async def test_one_summary_needs_no_model(store: Store) -> None:

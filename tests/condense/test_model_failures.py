@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Callable
 
 import anyio
 import pytest
@@ -23,6 +22,7 @@ from tests.condense.harness import (
     big,
     bullets,
     call,
+    gathered,
     same,
 )
 
@@ -344,19 +344,6 @@ async def test_secrets_reach_no_prompt_and_no_summary(store: Store) -> None:
 
 
 # --- several at once ---------------------------------------------------------------------------------------------
-
-
-async def gathered(*work: Callable[[], object]) -> list[CondenseResult]:
-    results: list[CondenseResult] = []
-
-    async def run(each: Callable[[], object]) -> None:
-        results.append(await each())  # type: ignore[misc]
-
-    with anyio.fail_after(PATIENCE_SECONDS):
-        async with anyio.create_task_group() as group:
-            for each in work:
-                group.start_soon(run, each)
-    return results
 
 
 async def test_the_same_batch_at_the_same_time_is_asked_for_once(store: Store) -> None:

@@ -2,8 +2,7 @@
 anything here begins, and a result is given out only once it is frozen.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 import anyio
 from msgspec import Struct
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 
 from afterturn.completion import Completer
 from afterturn.condense.calls import RECOVERED, Call
+from afterturn.condense.claims import claimed
 from afterturn.condense.draft import Draft, Material, drafted_result
 from afterturn.condense.failure import ModelFailure
 from afterturn.condense.gates import empty_reason, is_trivial
@@ -25,9 +25,6 @@ from afterturn_protocol.settings import CondenseSettings
 
 COOL_DOWN_MS = 600_000
 """How long a batch that used up its attempts is left alone."""
-
-_CLAIM_SPARE_MS = 15_000
-_CLAIM_POLL_MS = 200
 
 Made = tuple[CondenseResult, Mapping[int, str]]
 """A result, and its replacements by ref."""
@@ -116,7 +113,9 @@ class Condenser:
                     return thawed(frozen)
             if completer is None:
                 return await self._summarized(bench, None)
-            async with self._claimed(work) as frozen:
+            lasts_ms = work.settings.background_timeout_ms if work.background else work.settings.total_timeout_ms
+            async with claimed(self._needs, work.session_id, work.batch_key, lasts_ms=lasts_ms):
+                frozen = await self._needs.store.batches.find(work.session_id, work.batch_key)
                 return thawed(frozen) if frozen is not None else await self._summarized(bench, completer)
 
     async def _summarized(self, bench: _Bench, completer: Completer | None) -> CondenseResult:
@@ -176,27 +175,6 @@ class Condenser:
             if not made:
                 with anyio.CancelScope(shield=True):
                     await batches.return_attempt(work.session_id, work.batch_key)
-
-    @asynccontextmanager
-    async def _claimed(self, work: Work) -> AsyncGenerator[FrozenBatch | None, None]:
-        """Hold the batch against other processes; gives its frozen result if another one finished it meanwhile."""
-        needs, batches = self._needs, self._needs.store.batches
-        settings = work.settings
-        ttl_ms = settings.background_timeout_ms if work.background else settings.total_timeout_ms
-        try:
-            while wait_ms := await batches.claim(
-                work.session_id,
-                work.batch_key,
-                owner=needs.owner,
-                ttl_ms=ttl_ms + _CLAIM_SPARE_MS,
-                now_ms=needs.clock.now_ms(),
-            ):
-                await needs.clock.sleep(min(wait_ms, _CLAIM_POLL_MS) / 1000)
-            # Looked up under the claim: before it, another process may have finished at any moment.
-            yield await batches.find(work.session_id, work.batch_key)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await batches.release(work.session_id, work.batch_key, owner=needs.owner)
 
     async def _frozen(self, bench: _Bench, make: Callable[[Mapping[int, str]], Made]) -> CondenseResult:
         """Freeze what `make` makes of the replacements that stand already; another's result wins if it was first."""

@@ -5,6 +5,7 @@ from msgspec import Struct
 from afterturn.completion import Completer, CompleterError, PromptMessage
 from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.calls import redacted_args
+from afterturn.condense.claims import claimed
 from afterturn.condense.fusing import CallFact, bare_block, joined, only_known, with_survivors
 from afterturn.condense.identity import json_text
 from afterturn.condense.locks import KeyedLocks
@@ -49,25 +50,45 @@ class Fuser:
             block = await store.blocks.find(session_id, wanted.key)
             if block is not None:
                 return _result(block, None)
-            body = await self._body(session_id, wanted)
-            block = await store.blocks.add(
-                session_id,
-                epoch,
-                wanted.key,
-                text=with_survivors(body.text, wanted.refs, self._needs.settings().recovery_tool_name),
-                details=written_details(BlockDetails(wanted.calls, wanted.last_turn)),
-                source=body.source,
-                now_ms=self._needs.clock.now_ms(),
-            )
+            completer = self._completer(session_id, wanted)
+            if completer is None:
+                return await self._made(session_id, epoch, wanted, None)
+            lasts_ms = self._needs.settings().total_timeout_ms
+            async with claimed(self._needs, session_id, wanted.key, lasts_ms=lasts_ms):
+                block = await store.blocks.find(session_id, wanted.key)
+                if block is not None:
+                    return _result(block, None)
+                return await self._made(session_id, epoch, wanted, completer)
+
+    def _completer(self, session_id: str, wanted: Range) -> Completer | None:
+        """The model to merge the notes; None where there is none, or nothing for it to do."""
+        settings, completer = self._needs.settings(), self._needs.completer
+        too_long = len(joined(wanted.notes)) > MAX_PROMPT_TOKENS * CHARS_PER_TOKEN
+        if completer is None or too_long or len(wanted.notes) < 2 or not settings.enabled:
+            return None
+        return completer if completer.available(session_id, settings.model) else None
+
+    async def _made(self, session_id: str, epoch: int, wanted: Range, completer: Completer | None) -> FuseResult:
+        needs = self._needs
+        body = await self._body(session_id, wanted, completer)
+        block = await needs.store.blocks.add(
+            session_id,
+            epoch,
+            wanted.key,
+            text=with_survivors(body.text, wanted.refs, needs.settings().recovery_tool_name),
+            details=written_details(BlockDetails(wanted.calls, wanted.last_turn)),
+            source=body.source,
+            now_ms=needs.clock.now_ms(),
+        )
         if block is None:
             raise InvalidInputError("$.sessionId", "a session that is not being deleted")
         return _result(block, body.usage)
 
-    async def _body(self, session_id: str, wanted: Range) -> _Body:
+    async def _body(self, session_id: str, wanted: Range, completer: Completer | None) -> _Body:
         bare = await self._bare(wanted)
         if not wanted.notes:
             return _Body(bare, "extractive", None)
-        fused = await self._fused(session_id, wanted)
+        fused = await self._fused(session_id, wanted, completer)
         return _Body(f"{fused.text}\n\n{bare}", fused.source, fused.usage) if bare else fused
 
     async def _bare(self, wanted: Range) -> str:
@@ -92,15 +113,10 @@ class Fuser:
 
         return await beside(chars, made)
 
-    async def _fused(self, session_id: str, wanted: Range) -> _Body:
+    async def _fused(self, session_id: str, wanted: Range, completer: Completer | None) -> _Body:
         """The notes merged by a model, or joined where there is none, where it fails, or where it saves nothing."""
-        settings = self._needs.settings()
         plain = joined(wanted.notes)
-        completer = self._needs.completer
-        too_long = len(plain) > MAX_PROMPT_TOKENS * CHARS_PER_TOKEN
-        if completer is None or too_long or len(wanted.notes) < 2 or not settings.enabled:
-            return _Body(plain, "extractive", None)
-        if not completer.available(session_id, settings.model):
+        if completer is None:
             return _Body(plain, "extractive", None)
         try:
             return await self._asked(completer, session_id, wanted, plain)

@@ -319,7 +319,7 @@ class Batches(Protocol):
         ...
 
     async def claim(self, session_id: str, batch_key: bytes, *, owner: str, ttl_ms: int, now_ms: int) -> int:
-        """Claim a batch for this process: 0 if `owner` has it now, else ms until the other claim ends.
+        """Claim a batch, or a block, for this process: 0 if `owner` has it now, else ms until the other claim ends.
 
         The owner's own claim is renewed. A claim of a process that is gone from this machine is free at once.
         """
