@@ -1,0 +1,80 @@
+import { Call } from "./call.js";
+import { Child } from "./child.js";
+import { Connection, type Surroundings } from "./connection.js";
+import { ClosedError, type Exit, ExitError, type ProtocolError, StartError } from "./errors.js";
+import { PROTOCOL_VERSION } from "./methods.js";
+import type { InitializeParams, InitializeResult } from "./protocol.js";
+import { VERSION } from "./version.js";
+
+/** How long each step of ending a server may take before the next one, in ms. */
+export const GRACE_MS = 2000;
+
+/** How a server is started, the first time and again. */
+export interface Launch {
+  command: readonly string[];
+  env: NodeJS.ProcessEnv;
+  cwd: string | undefined;
+  initialize: InitializeParams;
+  /** For the handshake, in ms. */
+  timeoutMs: number;
+  background: boolean;
+  /** Aborting it gives the handshake up. */
+  signal?: AbortSignal;
+}
+
+/** One process and the connection to it, from the handshake on. */
+export class Link {
+  private constructor(
+    readonly child: Child,
+    readonly connection: Connection,
+    readonly initialized: InitializeResult,
+  ) {}
+
+  /** Start a process and shake hands. Rejects with StartError, and ends the process then. */
+  static async open(launch: Launch, surroundings: Omit<Surroundings, "onBroken">): Promise<Link> {
+    const child = await Child.spawn(launch.command, launch.env, launch.cwd);
+    const onBroken = (error: ProtocolError): void => {
+      surroundings.onWarning(error.message, error);
+      void child.end(GRACE_MS, true);
+    };
+    const connection = new Connection(child.stdin, { ...surroundings, onBroken });
+    child.pipeTo((chunk) => connection.receive(chunk), GRACE_MS);
+    void child.ended.then((exit) => connection.end(new ExitError(exit)));
+    try {
+      const initialized = await shakeHands(connection, launch);
+      return new Link(child, connection, initialized);
+    } catch (error) {
+      connection.end(new ClosedError());
+      void child.end(GRACE_MS, true);
+      throw new StartError(`${launch.command.join(" ")}: ${(error as Error).message}`, launch.command, error);
+    }
+  }
+
+  /** Ask it to end, then tell it, then kill it; `graceMs` for each. */
+  async close(graceMs: number): Promise<Exit> {
+    if (!this.connection.isBlocked) {
+      const shutdown = new Call("shutdown", {}, { timeoutMs: graceMs });
+      this.connection.send(shutdown);
+      // Whatever it answers, it has to end.
+      await shutdown.promise.catch(() => {});
+      this.connection.notify("exit", {});
+    }
+    this.connection.end(new ClosedError());
+    return this.child.end(graceMs, false);
+  }
+}
+
+async function shakeHands(connection: Connection, launch: Launch): Promise<InitializeResult> {
+  const call = new Call("initialize", launch.initialize, launch);
+  connection.send(call);
+  const result = (await call.promise) as Partial<InitializeResult>;
+  const afterturn = result.capabilities?.experimental?.afterturn;
+  if (result.serverInfo?.name !== "afterturn" || !afterturn) throw new Error("this is not afterturn");
+  if (afterturn.protocolVersion !== PROTOCOL_VERSION) {
+    const versions = `it speaks protocol ${afterturn.protocolVersion}, this client ${PROTOCOL_VERSION}`;
+    throw new Error(`${versions}; \`pip install afterturn==${VERSION}\` fits`);
+  }
+  connection.maxMessageBytes = afterturn.limits.maxMessageBytes;
+  connection.notify("initialized", {});
+  return result as InitializeResult;
+}

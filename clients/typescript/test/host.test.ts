@@ -1,0 +1,90 @@
+/** Whole hosts: Node scripts that use the package as it ships, and what becomes of them and of their server. */
+import assert from "node:assert/strict";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
+import { inTime } from "./conversation.js";
+import { PACKAGE, SERVER, STUB, temporaryFolder } from "./places.js";
+import { eventually, isRunning } from "./stubbed.js";
+
+const ENTRY = pathToFileURL(path.join(PACKAGE, "dist/esm/index.js")).href;
+const START = "const client = await Afterturn.start({ command: process.execPath, args: [STUB, 'well'] });";
+/** Not even starting in the background holds a host, so that this one holds itself. */
+const IN_BACKGROUND = `const alive = setInterval(() => {}, 1000);
+  ${START.replace("}", ", background: true }")} clearInterval(alive);`;
+
+/** Starts a host whose script this is. `Afterturn` and STUB are there. */
+function startHost(test: TestContext, script: string, env: object = {}): ChildProcessWithoutNullStreams {
+  const head = `import { Afterturn } from ${JSON.stringify(ENTRY)}; const STUB = ${JSON.stringify(STUB)};`;
+  const args = ["--input-type=module", "-e", `${head}\n${script}`];
+  const host = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: "pipe" });
+  test.after(() => host.kill("SIGKILL"));
+  return host;
+}
+
+/** What the host wrote until it ended, and its code. */
+async function runHost(
+  host: ChildProcessWithoutNullStreams,
+): Promise<{ code: number | null; out: string; err: string }> {
+  let [out, err] = ["", ""];
+  host.stdout.on("data", (chunk) => (out += chunk));
+  host.stderr.on("data", (chunk) => (err += chunk));
+  const [code] = (await inTime(once(host, "close"), "the host did not end")) as [number | null];
+  return { code, out, err };
+}
+
+const HOSTS: [name: string, script: string, out: string][] = [
+  ["one that ends with an open client ends at once", START, ""],
+  [
+    "one that awaits a call gets its answer",
+    `${START} console.log(await client.recap.get({ sessionId: "echo" }));`,
+    "{ echo: { sessionId: 'echo' } }\n",
+  ],
+  [
+    "one with a call in the background does not wait for it",
+    `${START} client.recap.get({ sessionId: "hang" }, { background: true });`,
+    "",
+  ],
+  ["a client in the background holds nothing", `${IN_BACKGROUND} client.recap.get({ sessionId: "hang" });`, ""],
+  [
+    "a rejection that nobody looks at is no end",
+    `${START} client.recap.get({ sessionId: "crash" });
+     await client.recap.get({ sessionId: "echo" }).catch((error) => console.log(error.code));`,
+    "exited\n",
+  ],
+  ["one that closes its client", `${START} console.log((await client.close()).exitCode);`, "0\n"],
+  [
+    "one whose server does not read closes it and goes",
+    `${IN_BACKGROUND}
+     await client.recap.get({ sessionId: "stop reading" }, { background: false });
+     for (let i = 0; i < 9; i++) client.traces.search({ query: "x".repeat(900_000) });
+     client.close({ graceMs: 50 });`,
+    "",
+  ],
+];
+
+for (const [name, script, out] of HOSTS) {
+  test(name, async (t) => assert.deepEqual(await runHost(startHost(t, script)), { code: 0, out, err: "" }));
+}
+
+/** A host of the real server that prints its server's pid and lives on. */
+const REAL = `const client = await Afterturn.start({ command: ${JSON.stringify(SERVER)} });
+  console.log(client.server.pid);`;
+
+for (const signal of ["SIGKILL", "SIGTERM", "SIGINT"] as const) {
+  test(`after ${signal} of the host its server ends too`, async (t) => {
+    const host = startHost(t, `${REAL} setInterval(() => {}, 1000);`, { AFTERTURN_HOME: temporaryFolder() });
+    const [line] = (await inTime(once(host.stdout, "data"), "no server came up")) as [Buffer];
+    const pid = Number(line.toString());
+    assert.ok(isRunning(pid));
+    host.kill(signal);
+    await eventually(() => !isRunning(pid), "the server has ended");
+  });
+}
+
+test("after the end of the host its server ends too", async (t) => {
+  const { out } = await runHost(startHost(t, REAL, { AFTERTURN_HOME: temporaryFolder() }));
+  await eventually(() => !isRunning(Number(out)), "the server has ended");
+});
