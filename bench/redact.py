@@ -40,6 +40,9 @@ STARTS = [
     '\\\\\\"token\\\\\\":', "?token=", "&sig=", "[REDACTED:token]", "API key: ", "password%3D", "${", "Password=a;",
     "IDENTIFIED BY '", "-p ", "docker login -p ", "redis-cli -a ", "pass:", 'setPassword("', "a=1;", "\\n", "\\",
     '"', "'", "`", "=", ":", "%3D", "{", "[", "(", "<", "\n", " ", "é", "x", "aB3", "- ", "k", "ke", "pass", "cre",
+    "password is ", "the token is a1b2", "password&quot;:&quot;", "\\u0022token\\u0022:", "%22token%22%3A%22",
+    'password="“', '.password("', "token=SecretStr(", "define('TOKEN','", "user pass: '", "echo a | sudo -S ",
+    "auth=('a','b", "**token:** ",
 ]  # fmt: skip
 FILLS = [
     "", "aB3" * 12, "a" * 30, " " * 20, "\n", "\\" * 9, '"', "{", "a.", "-", "=", ":", "&", ";", ",", "'", "${X}", "A",

@@ -1,6 +1,7 @@
 """What holds for every text: planted secrets go, neighbours stay, a second pass or other pieces change nothing."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,9 +25,18 @@ BITS = [
     "export ", "- ", "\t", "mysql", " -p", "docker login", "redis-cli", " -a ", "kind: ", "Secret", "\ndata:\n",
     "  a: ", "|\n", "    ", "machine h.x login l ", "ENV ", "set -x ", "密码", "：", "是", "「", "」", "&amp;", ";",
     "&sig=", "User=u;", "variable ", "default = ", " {", ":thin:u/p", "identified by ", "-passin ", "pass",
-    "<![CDATA[", "]]>", "a.b.", "X-",
+    "<![CDATA[", "]]>", "a.b.", "X-", "is ", "to ", "hunter2!x", "setPassword(", ".password(", "&quot;", "%22",
+    "\\u0022", "\u201c", "\u201d", "SecretStr(", "define('", "user", "echo ", " | sudo -S ls", "auth=(", "**", "curl ",
+    " -b ", "ssh-keygen -N ", "a=b; ", "xox", "kind: Secret\ndata:\n  a: x1y2\n", "\n---\n", "Private-Lines: 8\n",
 ]  # fmt: skip
 MIXED = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
+NAMES = st.sampled_from(["password", "token", "Cookie", "Authorization", "cookies", "name", "value", "--password", "x"])
+JSON = st.recursive(
+    MIXED | st.integers(),
+    lambda inner: st.lists(inner | NAMES, max_size=4) | st.dictionaries(NAMES | MIXED, inner, max_size=4),
+    max_leaves=6,
+)
+MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
 
 
 @given(before=NEUTRAL, key=st.sampled_from([key for keys in KEYS.values() for key in keys]), after=NEUTRAL)
@@ -60,9 +70,23 @@ def test_a_second_pass_changes_nothing(text: str) -> None:
 
 @given(MIXED)
 def test_the_counts_are_those_of_the_markers(text: str) -> None:
-    whole = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
     got, counts = REDACTOR.redact(text.replace("[REDACTED:", ""))
-    assert sum(counts.values()) == len(whole.findall(got)) == got.count("[REDACTED:")
+    assert sum(counts.values()) == len(MARKER.findall(got)) == got.count("[REDACTED:")
+
+
+@given(text=MIXED, pattern=st.sampled_from(["x.*", "[A-Z]+", "o+", ".", "\\w+ ", "E"]))
+def test_the_markers_in_a_text_stay(text: str, pattern: str) -> None:
+    for one in (REDACTOR, Redactor([pattern])):
+        got, counts = one.redact(text)
+        markers = iter(MARKER.findall(got))
+        assert all(marker in markers for marker in MARKER.findall(text))
+        assert len(MARKER.findall(got)) == len(MARKER.findall(text)) + sum(counts.values())
+
+
+@given(JSON)
+def test_a_second_pass_over_a_value_changes_nothing(value: Any) -> None:
+    once, _ = REDACTOR.redact_json(value)
+    assert REDACTOR.redact_json(once) == (once, {})
 
 
 @given(text=MIXED, size=st.integers(1, 80))
@@ -71,6 +95,14 @@ def test_the_size_of_the_pieces_changes_nothing(text: str, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(redactor, "PIECE", size)
         assert REDACTOR.redact(text) == whole
+
+
+@given(st.lists(st.sampled_from(BITS), max_size=4).map("".join))
+def test_the_quick_look_at_a_short_text_misses_nothing(text: str) -> None:
+    short = REDACTOR.redact(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redactor, "SHORT", 0)
+        assert REDACTOR.redact(text) == short
 
 
 @given(st.text(st.characters(codec=None), max_size=300))

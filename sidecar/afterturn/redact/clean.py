@@ -27,6 +27,9 @@ def is_clean(text: str) -> bool:
         or "sig=" in low
         or "identified " in low
         or "curl" in low
+        or "sudo" in low
+        or "securestring" in low
+        or "auth=(" in low
         or (" -" in low and (" -p" in low or " -a" in low or " -w" in low))
         or not text.isascii()
         or text.encode().translate(CLASSES).find(_RUN) >= 0

@@ -7,15 +7,17 @@ from msgspec import Struct
 
 from afterturn.redact import headers, names, urls
 from afterturn.redact.span import BY_PLACE, Span
-from afterturn.redact.values import Setting, is_secret
+from afterturn.redact.values import Setting, is_secret, is_stand_in
 
-# A command with the lines that it goes on in, and the part of it up to the next command.
-_LINE = re.compile(r"[^\n\\]*+(?:\\(?s:.)[^\n\\]*+)*+")
-# None of the options stands without this.
-OPTION = re.compile(r"-(?<= -)[pPaw]")
-_NEXT = re.compile(r"(?:&&|\|\|?|;)\s")
+# None of the options stands without this, curl's apart.
+OPTION = re.compile(r"-(?<= -)[pPawN]")
 # Chars from a command in which its options stand.
 CHARS = 2048
+# An option that begins within those may end so many chars behind them.
+_OPTION_CHARS = 640
+# What ends a command, and an escaped char, which does not: a line that ends in a backslash goes on.
+_STOP = r"(?P<stop>\n|(?:&&|\|\|?|;)\s)|\\(?s:.)"
+_LINE_STOP = r"(?P<stop>\n)|\\(?s:.)"
 _VALUE = (
     r"(?:\\{0,3}'(?P<single>[^'\n\\]{1,256})\\{0,3}'|\\{0,3}\"(?P<double>[^\"\n\\]{1,256})\\{0,3}\""
     r"|(?P<bare>(?![;&|<>)-])[^\s\"'\\]{1,256}+))"
@@ -26,27 +28,30 @@ class Command(Struct, frozen=True):
     """A command.
 
     word: what is looked for, in lower case. program: where the command begins, at most 24 chars before the word.
-    option: its password with what stands before it. Both are None for curl.
+    token: what counts behind it: the end of the command ("stop"), the next one ("program"), an option with a secret.
     """
 
     word: str
-    program: re.Pattern[str] | None = None
-    option: re.Pattern[str] | None = None
+    program: re.Pattern[str]
+    token: re.Pattern[str]
 
 
 def _command(word: str, program: str, option: str) -> Command:
-    return Command(
-        word,
-        re.compile(rf"(?:\A|[\s\"'`/;|&(])(?:{program})(?=\s)"),
-        re.compile(rf"(?<= )(?:{option}){_VALUE}"),
-    )
+    program = rf"(?<![^\s\"'`/;|&(])(?:{program})(?=\s)"
+    option = rf"(?<= )(?:{option}){_VALUE}"
+    return Command(word, re.compile(program), re.compile(rf"{_STOP}|{option}|(?P<program>{program})"))
 
 
 COMMANDS = (
-    Command("curl"),
+    Command(
+        "curl",
+        re.compile("(?i:curl)"),
+        re.compile(rf"{_LINE_STOP}|{urls.USER_OPTION}|{urls.COOKIE_OPTION}|(?P<program>(?i:curl))"),
+    ),
     _command("mysql", r"mysql(?:dump|admin|import|show|check|pump|sh|binlog|slap)?(?:\.exe)?", r"-p(?!\d{1,5}:)"),
     _command("mariadb", r"mariadb(?:-dump|-admin|-import|-show|-check|-binlog)?", r"-p(?!\d{1,5}:)"),
     _command("login", r"(?:docker|podman|nerdctl|buildah|skopeo|crane|az|oc|cf|helm registry) login", r"-p[ =]?"),
+    _command("ssh-keygen", r"ssh-keygen", r"-[NP] ?"),
     _command("redis-cli", r"redis-cli", r"-a[ =]{1,4}"),
     _command("sqlcmd", r"sqlcmd", r"-P ?"),
     _command("mongo", r"mongo(?:sh|dump|restore|export|import)?", r"-p[ =]{1,4}"),
@@ -56,46 +61,62 @@ COMMANDS = (
 )
 
 
-class Places:
-    """Where the word of a command stands in a text, in chars; `done` is up to where the command is dealt with."""
+class Progress(Struct):
+    """How far a scan has come with one command, in chars: all before `done` is dealt with.
 
-    def __init__(self, text: str, command: Command, places: list[int], done: int) -> None:
+    until: where it lies behind that, options before it are still those of the last command.
+    """
+
+    done: int = 0
+    until: int = 0
+
+
+class Places:
+    """Where the word of a command stands in a piece of text, in chars, the piece ending at `stop`."""
+
+    def __init__(self, text: str, command: Command, places: list[int], stop: int, progress: Progress) -> None:
         self.text = text
         self.command = command
         self.places = places
-        self.done = done
+        self.stop = stop
+        self.progress = progress
 
     def secrets(self) -> Iterator[Span]:
         """The secrets in the options of the command."""
+        progress = self.progress
+        if progress.until > progress.done:
+            yield from self.options(progress.done, progress.until)
         for at in self.places:
-            if at < self.done:
+            if at < progress.done or progress.until > progress.done:
                 continue
-            if self.command.program and self.command.option:
-                yield from self.passwords(at, self.command.program, self.command.option)
-            else:
-                line = _LINE.match(self.text, at, at + CHARS)
-                found, self.done = _curl(self.text, at, line.end() if line else at)
-                yield from found
+            started = self.command.program.search(self.text, max(0, at - 24), at + 24)
+            if started and started.end() > at:
+                yield from self.options(started.end(), started.end() + CHARS)
 
-    def passwords(self, at: int, program: re.Pattern[str], option: re.Pattern[str]) -> Iterator[Span]:
-        text = self.text
-        started = program.search(text, max(0, at - 24), at + 24)
-        if not started or started.end() <= at:
-            return
-        line = _LINE.match(text, started.end(), at + CHARS)
-        end = line.end() if line else started.end()
-        following = _NEXT.search(text, started.end(), end)
-        self.done = following.start() if following else end
-        for found in option.finditer(text, started.end(), self.done):
-            kind = found.lastgroup or "bare"
-            if is_secret(found[kind], Setting(type=names.PASSWORD, name="password", quoted=True)):
-                yield Span(found.start(kind), found.end(kind), BY_PLACE, names.PASSWORD)
+    def options(self, at: int, until: int) -> Iterator[Span]:
+        """The secrets in the options from `at` to `until`; each option and each command lets the next stand further."""
+        text, token = self.text, self.command.token
+        while found := token.search(text, at, until + _OPTION_CHARS):
+            kind = found.lastgroup
+            if kind == "stop" or found.start() >= until:
+                break
+            if found.start() >= self.stop:
+                self.progress.done, self.progress.until = at, until
+                return
+            at = found.end()
+            if not kind:
+                continue
+            until = at + CHARS
+            if kind == "cookie":
+                spans, at = headers.cookie_pairs(text, at)
+                yield from spans
+            elif kind != "program" and _is_password(kind, found[kind]):
+                type = "basic-auth" if kind == "user" else names.PASSWORD
+                yield Span(found.start(kind), found.end(kind), BY_PLACE, type)
+        self.progress.done, self.progress.until = at, 0
 
 
-def _curl(text: str, start: int, done: int) -> tuple[list[Span], int]:
-    spans = urls.curl_passwords(text, start, done)
-    end = start
-    while (cookies := urls.curl_cookies(text, end, done)) is not None:
-        found, end = headers.cookie_pairs(text, cookies)
-        spans += found
-    return spans, max(done, end)
+def _is_password(kind: str, value: str) -> bool:
+    if kind == "user":
+        return not is_stand_in(value)
+    return is_secret(value, Setting(type=names.PASSWORD, name="password", quoted=True))

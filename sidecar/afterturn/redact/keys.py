@@ -46,7 +46,9 @@ _FORMS = (
     Form("openai-key", "T3BlbkFJ", r"sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9_-]{16,}+", glued=True, back=(23,)),
     Form("openrouter-key", "sk-or-", r"sk-or-(?:v1-)?[A-Za-z0-9_-]{16,}+"),
     Form("langfuse-key", "sk-lf-", r"sk-lf-[A-Za-z0-9-]{20,}+"),
-    Form("openai-key", "sk-", r"sk-(?=[A-Za-z_-]{0,80}\d)(?=[a-z0-9_-]{0,40}[A-Z]|[A-Za-z0-9]{16})[A-Za-z0-9_-]{16,}+"),
+    Form(
+        "openai-key", "sk-", r"sk-(?=[A-Za-z_-]{0,80}+\d)(?=[a-z0-9_-]{0,40}+[A-Z]|[A-Za-z0-9]{16})[A-Za-z0-9_-]{16,}+"
+    ),
     Form("google-api-key", "AIza", r"AIza[A-Za-z0-9_-]{25,}+", glued=True),
     Form("google-oauth", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{16,}+", glued=True),
     Form("google-oauth", "ya29.", rf"ya29\.[A-Za-z0-9_-]{{20}}{_DOTTED}", glued=True),
@@ -72,7 +74,7 @@ _FORMS = (
     Form("stripe-key", "whsec_", r"whsec_[A-Za-z0-9+/=_-]{14,}+", glued=True),
     Form("npm-token", "npm_", r"npm_[A-Za-z0-9]{30,}+", glued=True),
     Form("pypi-token", "pypi-Ag", r"pypi-Ag[A-Za-z0-9_-]{16,}+", glued=True),
-    Form("pypi-token", "pypi-", r"pypi-(?=[a-z0-9_-]{0,40}[A-Z])(?=[A-Za-z_-]{0,40}\d)[A-Za-z0-9_-]{16,}+"),
+    Form("pypi-token", "pypi-", r"pypi-(?=[a-z0-9_-]{0,40}+[A-Z])(?=[A-Za-z_-]{0,40}+\d)[A-Za-z0-9_-]{16,}+"),
     Form("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,48}+(?![A-Za-z0-9_-])"),
     Form("huggingface-token", "api_org_", r"api_org_[A-Za-z0-9]{30,}+", glued=True),
     Form(  # signed, or encrypted with its key part empty
@@ -101,7 +103,7 @@ _FORMS = (
     Form("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}+"),
     Form("replicate-token", "r8_", r"r8_[A-Za-z0-9]{30,}+"),
     Form("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{30,}+"),
-    Form("fireworks-key", "fw_", r"fw_(?=[a-z]{0,24}[A-Z0-9])[A-Za-z0-9]{20,}+"),
+    Form("fireworks-key", "fw_", r"fw_(?=[a-z]{0,24}+[A-Z0-9])[A-Za-z0-9]{20,}+"),
     Form("together-key", "tgp_v1_", r"tgp_v1_[A-Za-z0-9_-]{30,}+"),
     Form("nvidia-key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{30,}+"),
     Form("cerebras-key", "csk-", r"csk-[a-z0-9]{40,}+"),
@@ -110,7 +112,7 @@ _FORMS = (
     Form("elevenlabs-key", "sk_", r"sk_[a-f0-9]{40,}+"),
     Form("tavily-key", "tvly-", r"tvly-[A-Za-z0-9_-]{20,}+"),
     Form("firecrawl-key", "fc-", r"fc-[a-f0-9]{32}"),
-    Form("notion-token", "ntn_ secret_", r"(?:ntn|secret)_(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{40,}+"),
+    Form("notion-token", "ntn_ secret_", r"(?:ntn|secret)_(?=[A-Za-z]{0,40}+\d)[A-Za-z0-9]{40,}+"),
     Form("linear-key", "lin_api_ lin_oauth_", r"lin_[a-z]{3,5}_[A-Za-z0-9]{32,}+"),
     Form("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{36,}+"),
     Form("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{40,}+"),
@@ -126,7 +128,7 @@ _FORMS = (
     Form("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{20,}+"),
     Form("postman-key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{30,}+"),
     Form("rubygems-key", "rubygems_", r"rubygems_[a-f0-9]{40,}+"),
-    Form("crates-token", "cio", r"cio(?=[A-Za-z]{0,31}\d)[A-Za-z0-9]{32}\b"),
+    Form("crates-token", "cio", r"cio(?=[A-Za-z]{0,31}+\d)[A-Za-z0-9]{32}\b"),
     Form("nuget-key", "oy2", r"oy2[a-z0-9]{43}\b"),
     Form("artifactory-key", "AKCp", r"AKCp[A-Za-z0-9]{60,}+"),
     Form("sonar-token", "squ_ sqp_ sqa_", r"sq[upa]_[a-f0-9]{40}"),
@@ -158,12 +160,12 @@ _FORMS = (
     Form(
         "bearer-token",
         "Bearer bearer BEARER",
-        r"[Bb](?i:earer)(?:[ \t]|%20|\+){1,4}((?=[A-Za-z._~+/=-]{0,60}\d)[A-Za-z0-9._~+/=-]{16,}+)",
+        r"[Bb](?i:earer)(?:[ \t]|%20|\+){1,4}((?=[A-Za-z._~+/=-]{0,60}+\d)[A-Za-z0-9._~+/=-]{16,}+)",
     ),
     Form(
         "signature",
         "sig= Signature= signature=",
-        r"(?i:sig(?:nature)?)=((?=[A-Za-z+/=_-]{0,60}[\d%])[A-Za-z0-9%+/=_-]{16,}+)",
+        r"(?i:sig(?:nature)?)=((?=[A-Za-z+/=_-]{0,60}+[\d%])[A-Za-z0-9%+/=_-]{16,}+)",
     ),
     Form("basic-auth", "_auth", r"_auth\s?=\s?\"?((?=[a-z0-9+/=]*[A-Z])[A-Za-z0-9+/=]{16,}+)", glued=True),
     Form("basic-auth", '"auth"', r"\"auth\":\s?\"((?=[a-z0-9+/=]*[A-Z])[A-Za-z0-9+/=]{16,}+)", glued=True),
@@ -181,7 +183,8 @@ def keys(text: str, start: int, end: int, done: list[int]) -> Iterator[Span]:
     for kind, (pattern, before) in enumerate(((_glued(), 0), (_words(), 1))):
         at = max(start, done[kind]) - before
         while found := pattern.search(text, max(0, at), end):
-            at = found.end("head") - before
+            # The next head may begin inside this one: `xoxoxb-`.
+            at = found.start() + 1
             if span := _fitting(text, found["head"], found.start("head"), failed):
                 yield span
                 done[kind] = span.end
@@ -200,7 +203,7 @@ def _fitting(text: str, head: str, at: int, failed: dict[str, int]) -> Span | No
     for form in _by_head()[head]:
         if failed.get(form.type, 0) > at:
             continue
-        pattern = re.compile(form.pattern)
+        pattern = _compiled(form.pattern)
         for back in form.back or (0,):
             if (found := pattern.match(text, at - back)) and back <= at:
                 group = pattern.groups
@@ -212,6 +215,11 @@ def _fitting(text: str, head: str, at: int, failed: dict[str, int]) -> Span | No
         if form.once and (run := _WORD_RUN.match(text, at)):
             failed[form.type] = run.end()
     return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @cache

@@ -7,8 +7,12 @@ from afterturn.redact import names
 from afterturn.redact.span import BY_NAME, Span
 from afterturn.redact.values import is_stand_in
 
-# A manifest is looked at so many chars before and behind its kind.
+# The kind whose values are secrets.
+KIND = "Secret"
+# A manifest is looked at so many chars before and behind its kind; where its borders are near, no further.
 _WITHIN = 4096
+_NEAR = 128
+_BORDERS = ("\n---", "kind: ", '"kind": ')
 _KIND = re.compile(r"(?:kind:[ \t]{1,4}|\"kind\":[ \t]{0,4}\")\Z")
 _DATA = re.compile(r"^(?P<indent>[ \t]{0,16})(?:data|stringData):[ \t]{0,8}\r?\n", re.MULTILINE)
 _ROW = re.compile(
@@ -26,21 +30,35 @@ def is_kind(text: str, start: int) -> bool:
 
 def secret_values(text: str, start: int, floor: int) -> Iterator[Span]:
     """The values of the manifest whose kind, `Secret`, is at `start`; nothing before `floor` is touched."""
-    first = max(floor, start - _WITHIN)
-    for border in ("\n---", "kind: ", '"kind": '):
-        # The kind itself stands right before `start`.
-        at = text.rfind(border, first, max(first, start - 9))
-        first = at + len(border) if at >= 0 else first
-    last = min(len(text), start + _WITHIN)
-    for border in ("\n---", "kind: ", '"kind": '):
-        at = text.find(border, start, last)
-        last = at if at >= 0 else last
+    first, last = _first(text, start, floor), _last(text, start)
     for data in _DATA.finditer(text, first, last):
         yield from _rows(text, data, last)
     for data in _OBJECT.finditer(text, first, last):
         for pair in _PAIR.finditer(text, data.start("rows"), data.end("rows")):
             if not is_stand_in(pair["value"]):
                 yield _span(pair)
+
+
+def _first(text: str, start: int, floor: int) -> int:
+    """Where the manifest begins: behind the border that stands last before its kind."""
+    first = max(floor, start - _WITHIN)
+    end = max(first, start - 9)  # the kind itself stands right before `start`
+    for reach in (_NEAR, _WITHIN):
+        begin = max(first, end - reach)
+        found = max((at + len(border) for border in _BORDERS if (at := text.rfind(border, begin, end)) >= 0), default=0)
+        if found:
+            return found
+    return first
+
+
+def _last(text: str, start: int) -> int:
+    """Where the manifest ends: at the first border behind its kind."""
+    for reach in (_NEAR, _WITHIN):
+        end = min(len(text), start + reach)
+        found = min((at for border in _BORDERS if (at := text.find(border, start, end)) >= 0), default=-1)
+        if found >= 0:
+            return found
+    return end
 
 
 def _rows(text: str, data: re.Match[str], last: int) -> Iterator[Span]:

@@ -73,11 +73,11 @@ _DESCRIBES = word_set(
     "placeholder ring reset rotation created updated key keys attempt attempts auth dict obj object data list map "
     "object data list map model table response request client helper util utils factory builder service handler "
     "config settings options params "
-    "info view form spec schema counter bucket prefix suffix param domain alias reference profile mgr"
+    "info view form spec schema counter bucket prefix suffix param domain alias reference profile mgr stdin"
 )
 # Before the secret word: the value is a count, a flag, or a token of another trade (paging, language models, LSP).
 _OTHER_TRADE = word_set(
-    "max min num number n total count has is no use uses using with without show hide forgot next page continuation "
+    "max min num number n total count has is no use uses using without show hide forgot next page continuation "
     "cursor sync eos bos pad unk cls sep mask stop special prompt completion input output cached reasoning thinking "
     "per done result progress cancel cancellation start end first last current previous prev peek expected "
     "unexpected public primary foreign sort partition cache"

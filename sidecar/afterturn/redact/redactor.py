@@ -1,7 +1,7 @@
 """The redactor: text in, the same text without its secrets out, and how many of each type there were."""
 
+import itertools
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +14,6 @@ CUSTOM = "custom"
 _EXTRA_CHARS = 1024
 # What is replaced ends words that stood next to it, which can show the next secret; more passes find that too.
 _PASSES = 6
-_MARKER = r"\[REDACTED:[a-z0-9-]{1,40}\]"
 
 
 class PatternError(ValueError):
@@ -70,18 +69,22 @@ class Redactor:
 
     def _scanned(self, text: str, names: dict[str, Any], seen: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
         from afterturn.redact.scan import BACK, Piece, Progress, spans
-        from afterturn.redact.span import merged
+        from afterturn.redact.span import has_markers, merged, outside_markers
 
         progress = Progress(names, [0, 0], seen, {})
+        marked = has_markers(text)
         pending: list[Any] = []
         given = start = 0
         while start < len(text):
             stop = min(start + PIECE, len(text))
             piece = Piece.of(text, start, stop, progress)
-            pending = merged([*pending, *spans(piece, given), *self._extra_spans(text, start, stop)])
+            found = itertools.chain(spans(piece, given), self._extra_spans(text, start, stop))
+            pending += outside_markers(text, found) if marked else found
             # What comes later may still begin up to BACK chars before its place.
             until = len(text) if stop == len(text) else max(given, stop - BACK)
-            result, counts, given, pending = _replaced(text, given, until, pending)
+            result, counts, given = _replaced(text, given, until, merged(pending))
+            # Kept as they were found: what names a merged one depends on all of it.
+            pending = [span for span in pending if span.end > given]
             start = stop
             yield result, counts
 
@@ -96,35 +99,25 @@ class Redactor:
             return
         from afterturn.redact.span import BY_SETTING, Span
 
-        markers = [found.span() for found in re.finditer(_MARKER, text[start : stop + _EXTRA_CHARS])]
         for pattern in self._extra:
             for found in pattern.finditer(text, start, min(stop + _EXTRA_CHARS, len(text))):
                 if found.start() >= stop:
                     break
-                first, last = found.start() - start, found.end() - start
-                if last > first and not _overlaps(markers, first, last):
+                if found.end() > found.start():
                     yield Span(found.start(), found.end(), BY_SETTING, CUSTOM)
 
 
-def _overlaps(stretches: list[tuple[int, int]], first: int, last: int) -> bool:
-    """Whether one of the stretches, in order and apart from each other, shares a char with `first` to `last`."""
-    at = bisect_left(stretches, last, key=lambda one: one[0])
-    return at > 0 and stretches[at - 1][1] > first
-
-
-def _replaced(text: str, given: int, until: int, pending: list[Any]) -> tuple[str, dict[str, int], int, list[Any]]:
+def _replaced(text: str, given: int, until: int, spans: list[Any]) -> tuple[str, dict[str, int], int]:
     from afterturn.redact.span import marker
 
     counts: dict[str, int] = {}
     parts: list[str] = []
-    done = 0
-    for span in pending:
+    for span in spans:
         if span.end > until:
             until = min(until, span.start)
             break
-        done += 1
         parts += (text[given : span.start], marker(span.type))
         counts[span.type] = counts.get(span.type, 0) + 1
         given = span.end
     parts.append(text[given:until])
-    return "".join(parts), counts, max(given, until), pending[done:]
+    return "".join(parts), counts, max(given, until)

@@ -9,81 +9,95 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from afterturn.redact import commands, headers, manifests, names, pem, urls, wide
-from afterturn.redact.assignments import Name, assigned, two_word_type
+from afterturn.redact import commands, headers, manifests, names, pem, piped, urls, wide
+from afterturn.redact.assignments import Name, assigned, beside_user, two_words
 from afterturn.redact.clean import CLASSES
 from afterturn.redact.keys import LEFT, RUN, escaped_key, keys
 from afterturn.redact.span import Span
 
-# How far a pass sees beyond the piece on both sides; no name that counts is longer.
-MARGIN = 96
+# No name that counts is longer.
+LONGEST = 96
+# How far a pass sees beyond the piece on both sides: a name, and what stands before and behind it.
+MARGIN = 256
 # How far before the place where it is found a secret may begin: the body of a private key that only has its END line.
-BACK = 8192 + MARGIN
+BACK = 8192 + LONGEST
 
+# What may stand behind a name that is given a value.
+_GIVEN = rb"(?=[a-z0-9_-]{0,96}+(?:[\"'`\\=:>%! \t\r\n?]|\(\\{0,7}[\"'`]|&(?:quot|apos|#)|\*\*))"
 # Each begins with a letter that is rare in code, which the engine finds with memchr.
 _NAMES = (
-    re.compile(rb"k(?:en|ey|ie)"),  # token, key, cookie
-    re.compile(rb"cre[dt]"),  # secret, credential
-    re.compile(rb"p(?:ass|wd)"),
-    re.compile(rb"z(?<=uthoriz)ation"),
+    # token, cookie; key with another word before it; the border of a private key
+    re.compile(rb"k(?:(?:en|ie|ey(?<=[a-z0-9_?&#. -]key))" + _GIVEN + rb"|ey-{4})"),
+    re.compile(rb"cre[dt]" + _GIVEN),  # secret, credential
+    re.compile(rb"p(?:ass|wd)" + _GIVEN),
+    re.compile(rb"z(?<=uthoriz)ation" + _GIVEN),
 )
 _URL = re.compile(rb"://")
 _DSN = re.compile(rb"@(?:tcp|unix)\(")
 _ORACLE = re.compile(rb":thin:")
 _SIGNATURE = re.compile(rb"g=(?<=sig=)")
+_PIPED = re.compile(rb"h(?:o (?<=echo )|=\((?<=auth=\())")
+_SECURE_STRING = re.compile(rb"v(?<=conv)ertto-securestring ")
 _IDENTIFIED = re.compile(rb"fied (?<=identified )")
 _COMMANDS = {command.word: re.compile(command.word.encode()) for command in commands.COMMANDS}
 # Chars around a name that what it says depends on, as long as what was found ends within them.
 _SEEN_BEFORE = 256
 _SEEN_BEHIND = 1280
 _SEEN_MOST = 512
-# After so many places that look like none before, none is kept for the next hundreds.
-_PATIENCE = 64
-_NO_PATIENCE = -512
-_LOOK_FAR = ("Secret", "PuTTY-User-Key-File-2", "PuTTY-User-Key-File-3")
+# The same that what was found there before is looked up by.
+_NEAR = 16
 
 _IN_WORD = b"w"
 _NO_WORD = b" "
-# What may stand behind a name that is given a value.
-_AFTER_NAME = frozenset(b"\"'`\\=:>%! \t\r\n?")
-# The same after a blank, where the name is no option of a command.
+# What may stand behind a name and a blank, where the name is no option of a command.
 _AFTER_BLANK = frozenset(b"\"'`\\=:>%!, \t\r\nv-")
 _BLANK, _DASH, _TAG = b" -<"
 # What stands before a name whose value follows after a blank, and names that are such by themselves.
 _SETS = (b"env ", b"setx ", b"setenv ", b"set -x ", b"set -gx ", b"set -ux ", b"configure set ", b"secret set ")
+_TELLS = (b"is ", b"is:", b"was ", b"set to ", b"to ")
 _LOGIN = b"login"
 _PASSWORD = b"password"
 _REQUIRE_PASS = b"requirepass"
 _ESCAPES = "nrtbfv"
 _ESCAPE_MARKS = ("\\", "%", "[", ";")
-# A run of words of up to 13 letters, as the names of code are: `snake_case`, `UPPER_CASE`, `CamelCase`.
+# A run of words of up to 13 letters, as the names of code are: `snake_case`, `UPPER_CASE`, `CamelCase`; and one of
+# small letters, capitals or digits alone, which no key is.
 _PLAIN_NAME = re.compile(
-    r"(?:[a-z]{0,13}[_-]++)*+[a-z]{0,13}|(?:[A-Z]{0,13}[_-]++)*+[A-Z]{0,13}|_*(?:[A-Z]{1,4}[a-z]{3,13}[_-]*+)++"
+    r"[a-z]++|[A-Z]++|[0-9]++"
+    r"|(?:[a-z]{0,13}[_-]++)*+[a-z]{0,13}|(?:[A-Z]{0,13}[_-]++)*+[A-Z]{0,13}|_*(?:[A-Z]{1,4}[a-z]{3,13}[_-]*+)++"
 )
-# The type of a name that says nothing without the word before it.
+# The types of names that say nothing without what stands around them.
 _SECOND_WORD = "second-word"
+_OPENSSL = "openssl"
+_SSHPASS = "sshpass"
+_PUTTY = "putty"
+_PUTTY_NAME = "PuTTY-User-Key-File"
 _RUN = _IN_WORD * RUN
 
 
 class Progress(Struct):
     """What a scan of one text carries from piece to piece.
 
-    types: what the names seen so far mean. seen: what was found at a name, by all that it depends on; texts that
-    repeat themselves are looked at once. keys, named, commands: up to where keys (by either kind of head), names and
-    each command are dealt with, in chars. patience: falls with every place that looks like none before it.
+    types: what the names seen so far mean. seen: what was found at a name, by the chars next to it; texts that repeat
+    themselves are looked at once. keys, named, dsn: up to where keys (by either kind of head), names and `@tcp(` are
+    dealt with, in chars. commands: the same of each command, by its word.
     """
 
     types: dict[str, str | None]
     keys: list[int]
     seen: dict[str, "Found"]
-    commands: dict[str, int]
+    commands: dict[str, commands.Progress]
     named: int = 0
-    patience: int = _PATIENCE
+    dsn: int = 0
 
 
 class Found(Struct):
-    """What stands at a name: the secrets, and up to where the text is dealt with; in chars from the name's start."""
+    """What stands at a name in a window of text, which is all that it depends on.
 
+    spans: start, end, rank and type of the secrets. done: up to where the text is dealt with. In chars from the name.
+    """
+
+    window: str
     spans: list[tuple[int, int, int, str]]
     done: int
 
@@ -134,8 +148,9 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
             if span := urls.url_password(piece.text, at):
                 yield span
         for at in piece.places(_DSN):
-            if span := urls.dsn_password(piece.text, at, floor):
+            if span := urls.dsn_password(piece.text, at, max(floor, piece.progress.dsn)):
                 yield span
+            piece.progress.dsn = at
         for at in piece.places(_ORACLE):
             if span := urls.oracle_password(piece.text, at):
                 yield span
@@ -145,19 +160,29 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
     for at in piece.places(_IDENTIFIED):
         if span := urls.sql_password(piece.text, at - 6):
             yield span
+    yield from _piped(piece)
     yield from _commands(piece)
     if not piece.text[piece.start : piece.stop + wide.LONGEST].isascii():
         yield from wide.wide_names(piece.text, piece.start, piece.stop)
 
 
+def _piped(piece: Piece) -> Iterator[Span]:
+    for at in piece.places(_PIPED):
+        if span := piped.echoed_password(piece.text, at - 2) or piped.login_password(piece.text, at - 3):
+            yield span
+    for at in piece.places(_SECURE_STRING):
+        if span := piped.secure_string(piece.text, at - 3):
+            yield span
+
+
 def _commands(piece: Piece) -> Iterator[Span]:
-    done = piece.progress.commands
-    with_options = commands.OPTION.search(piece.text, piece.start, piece.stop + commands.CHARS)
+    known = piece.progress.commands
+    with_options = commands.OPTION.search(piece.text, piece.start, piece.stop + 2 * commands.CHARS)
     for command in commands.COMMANDS if with_options else commands.COMMANDS[:1]:
-        if places := piece.places(_COMMANDS[command.word]):
-            found = commands.Places(piece.text, command, places, done.get(command.word, 0))
-            yield from found.secrets()
-            done[command.word] = found.done
+        places = piece.places(_COMMANDS[command.word])
+        if places or command.word in known:
+            progress = known.setdefault(command.word, commands.Progress())
+            yield from commands.Places(piece.text, command, places, piece.stop, progress).secrets()
 
 
 def _keys(piece: Piece) -> Iterator[Span]:
@@ -176,21 +201,19 @@ def _keys(piece: Piece) -> Iterator[Span]:
 
 def _runs(piece: Piece) -> Iterator[tuple[int, int]]:
     """Start and end of the runs that may hold a key, in chars: most names of code are told apart at once."""
-    classes, base = piece.classes, piece.base
-    at = classes.find(_RUN, max(0, piece.start - base - RUN))
+    classes, base, start = piece.classes, piece.base, piece.start
+    at = classes.find(_RUN)
     while at >= 0 and at + base < piece.stop:
         end = classes.find(_NO_WORD, at + RUN)
         if end < 0:
             end = len(classes)
-        if not _PLAIN_NAME.fullmatch(piece.text, at + base, end + base):
+        if end + base >= start and not _PLAIN_NAME.fullmatch(piece.text, at + base, end + base):
             yield at + base, end + base
         at = classes.find(_RUN, end)
 
 
 def _named(piece: Piece, floor: int) -> Iterator[Span]:
-    text, base, classes, low = piece.text, piece.base, piece.classes, piece.low
-    progress = piece.progress
-    seen = progress.seen
+    text, base, classes, progress = piece.text, piece.base, piece.classes, piece.progress
     for place in sorted([place for pattern in _NAMES for place in piece.places(pattern)]):
         if place < progress.named:
             continue
@@ -199,92 +222,93 @@ def _named(piece: Piece, floor: int) -> Iterator[Span]:
             yield key
             continue
         at = place - base
-        first = max(classes.rfind(_NO_WORD, max(0, at - MARGIN), at) + 1, at - MARGIN)
-        last = classes.find(_NO_WORD, at)
-        if last < 0:
-            last = len(classes)
-        progress.named = last + base
-        if last - at > MARGIN or not _may_be_given(low, first, last):
+        last = classes.find(_NO_WORD, at, at + LONGEST + 1)
+        if last < 0:  # none but the border of a private key
             continue
+        before = at - LONGEST if at > LONGEST else 0
+        first = classes.rfind(_NO_WORD, before, at) + 1 or before
         start, end = first + base, last + base
-        if progress.patience <= 0 or start < _SEEN_BEFORE:
-            progress.patience = _PATIENCE if progress.patience <= _NO_PATIENCE else progress.patience - 1
-            for span in _given(piece, start, end, floor):
-                progress.named = max(progress.named, span.end)
-                yield span
+        found = progress.seen.get(text[start - _NEAR : end + _NEAR]) if start >= _SEEN_BEFORE else None
+        if found and found.window == text[start - _SEEN_BEFORE : end + _SEEN_BEHIND]:
+            progress.named = found.done + start
+            for span in found.spans:
+                yield Span(span[0] + start, span[1] + start, span[2], span[3])
             continue
-        found = seen.get(text[start - _SEEN_BEFORE : end + _SEEN_BEHIND])
-        if found is None:
-            progress.patience -= 1
-            yield from _looked_at(piece, start, end, floor)
-            continue
-        progress.patience = _PATIENCE
-        progress.named = found.done + start
-        for span in found.spans:
-            yield Span(span[0] + start, span[1] + start, span[2], span[3])
+        progress.named = end
+        if _may_be_given(piece.low, first, last) and (name := _name(text, start, end, progress.types)):
+            spans = list(_given(text, name, progress, floor))
+            yield from spans
+            if name.type != _PUTTY and name.text != manifests.KIND:
+                _keep(text, start, end, progress, spans)
 
 
-def _looked_at(piece: Piece, start: int, end: int, floor: int) -> list[Span]:
-    """What stands at the name `text[start:end]`, kept for the places that look the same where all of it is in sight."""
-    text, progress = piece.text, piece.progress
-    spans = list(_given(piece, start, end, floor))
-    progress.named = done = max([progress.named, *(span.end for span in spans)])
-    in_sight = start >= _SEEN_BEFORE and done + 64 < end + _SEEN_BEHIND < len(text)
-    if in_sight and text[start:end] not in _LOOK_FAR:
+def _name(text: str, start: int, end: int, types: dict[str, str | None]) -> Name | None:
+    """The name at `text[start:end]`, where it may say secret."""
+    if text[start - 1 : start] == "\\" and text[start] in _ESCAPES and end - start > 1:
+        start += 1
+    name = text[start:end]
+    kind = types[name] if name in types else types.setdefault(name, _kind(name))
+    if kind == _SECOND_WORD:
+        if not (both := two_words(text, start, end)):
+            return None
+        kind = types[both] if both in types else types.setdefault(both, names.secret_type(both))
+    return Name(start, end, name, kind) if kind else None
+
+
+def _kind(name: str) -> str | None:
+    if name in ("pass", "sshpass"):
+        return _OPENSSL if name == "pass" else _SSHPASS
+    if name.startswith(_PUTTY_NAME):
+        return _PUTTY
+    return _SECOND_WORD if name.lower() in ("key", "keys") else names.secret_type(name)
+
+
+def _keep(text: str, start: int, end: int, progress: Progress, spans: list[Span]) -> None:
+    """Keeps what was found at the name `text[start:end]`, where all of it is in sight."""
+    if start >= _SEEN_BEFORE and progress.named + 64 < end + _SEEN_BEHIND < len(text):
         if len(progress.seen) >= _SEEN_MOST:
             progress.seen.clear()
-        progress.seen[text[start - _SEEN_BEFORE : end + _SEEN_BEHIND]] = Found(
-            [(span.start - start, span.end - start, span.rank, span.type) for span in spans], done - start
-        )
-    return spans
+        window = text[start - _SEEN_BEFORE : end + _SEEN_BEHIND]
+        found = [(span.start - start, span.end - start, span.rank, span.type) for span in spans]
+        progress.seen[text[start - _NEAR : end + _NEAR]] = Found(window, found, progress.named - start)
 
 
 def _may_be_given(low: bytes, first: int, last: int) -> bool:
-    """A quick look at what stands behind the name `low[first:last]`."""
-    if last >= len(low):
-        return False
+    """A quick look at what stands behind the name `low[first:last]`, where that is a blank."""
     if low[last] != _BLANK:
-        return low[last] in _AFTER_NAME
+        return True
     if low[first] == _DASH or low[first - 1] == _TAG:
         return True
     if low[last + 1 : last + 2] == b"" or low[last + 1] in _AFTER_BLANK:
         return True
-    if low.endswith(_SETS, max(0, first - 14), first):
+    if low.startswith(_TELLS, last + 1) or low.endswith(_SETS, max(0, first - 14), first):
         return True
     name = low[first:last]
-    return name == _REQUIRE_PASS or (name == _PASSWORD and low.find(_LOGIN, max(0, first - MARGIN), first) >= 0)
+    return name == _REQUIRE_PASS or (name == _PASSWORD and low.find(_LOGIN, max(0, first - LONGEST), first) >= 0)
 
 
-def _given(piece: Piece, start: int, end: int, floor: int) -> Iterator[Span]:
-    text = piece.text
-    if text[start - 1 : start] == "\\" and text[start] in _ESCAPES and end - start > 1:
-        start += 1
-    name = text[start:end]
-    if name in piece.progress.types:
-        kind = piece.progress.types[name]
-    else:
-        kind = piece.progress.types[name] = _SECOND_WORD if name.lower() in ("key", "keys") else names.secret_type(name)
-    if kind == _SECOND_WORD:
-        kind = two_word_type(text, start, end)
+def _given(text: str, name: Name, progress: Progress, floor: int) -> Iterator[Span]:
+    """The secrets at the name; `progress.named` becomes the end of the last."""
+    start, end, kind = name.start, name.end, name.type
+    if name.text == manifests.KIND and manifests.is_kind(text, start):
+        for span in manifests.secret_values(text, start, floor):
+            progress.named = max(progress.named, span.end)
+            yield span
+        return
+    if kind == names.COOKIE:
+        spans, progress.named = headers.cookies(text, end)
+        yield from spans
+        return
     if kind == names.AUTHORIZATION:
         span = headers.authorization(text, end)
-    elif kind == names.COOKIE:
-        found, done = headers.cookies(text, end)
-        piece.progress.named = max(piece.progress.named, done)
-        yield from found
-        return
-    elif name == "Secret" and manifests.is_kind(text, start):
-        yield from manifests.secret_values(text, start, floor)
-        return
-    elif name == "pass":
-        span = urls.openssl_password(text, start, end)
-    elif kind:
-        span = assigned(text, Name(start, end, name, kind))
-    elif name == "sshpass":
+    elif kind == _OPENSSL:
+        span = urls.openssl_password(text, start, end) or beside_user(text, start, end)
+    elif kind == _SSHPASS:
         span = urls.sshpass_password(text, end)
-    elif name.startswith("PuTTY-User-Key-File"):
+    elif kind == _PUTTY:
         span = pem.putty(text, end)
     else:
-        return
+        span = assigned(text, name)
     if span:
+        progress.named = max(progress.named, span.end)
         yield span

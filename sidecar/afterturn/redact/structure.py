@@ -3,13 +3,16 @@
 Beside `{"password": value}` this knows `{"name": "PASSWORD", "value": value}` and the list `["--password", value]`.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
 from afterturn.redact import headers, names
-from afterturn.redact.span import Span, marker
+from afterturn.redact.span import MARKER, Span, marker, outside_markers
 from afterturn.redact.values import Setting, is_secret
 
+_MARKER = re.compile(MARKER)
+_FLAG = re.compile(r"-[\w-]+")
 Redact = Callable[[str], tuple[str, dict[str, int]]]
 
 
@@ -24,6 +27,8 @@ class _Walk:
     def __init__(self, redact: Redact) -> None:
         self.redact = redact
         self.counts: dict[str, int] = {}
+        # What the names seen so far say that their values are.
+        self.kinds: dict[str, str | None] = {}
         # How many keys of one object became the same, by what they became.
         self.same: dict[str, int] = {}
         # What is still to copy: the value, the name it stands under, and where its copy goes.
@@ -47,7 +52,7 @@ class _Walk:
         self.same = {}
         # `{"name": "DB_PASSWORD", "value": ...}`, as environments and headers are listed.
         label = next((item[key] for key in ("name", "key", "Name", "Key") if isinstance(item.get(key), str)), "")
-        jar = name if names.secret_type(name) == names.COOKIE else ""
+        jar = name if self.kind(name) == names.COOKIE else ""
         for key, child in item.items():
             copied = self.key(key, result)
             result[copied] = None
@@ -57,10 +62,11 @@ class _Walk:
 
     def array(self, items: list[Any], name: str) -> list[Any]:
         result: list[Any] = [None] * len(items)
+        is_command = not self.kind(name)
         flag = ""
         for index, child in enumerate(items):
             self.rest.append((child, flag or name, result, index))
-            flag = child if isinstance(child, str) and child.startswith("-") and "=" not in child else ""
+            flag = child if is_command and isinstance(child, str) and _FLAG.fullmatch(child) else ""
         return result
 
     def key(self, key: Any, taken: dict[Any, Any]) -> Any:
@@ -73,55 +79,66 @@ class _Walk:
         return copied
 
     def leaf(self, item: Any, name: str) -> Any:
-        kind = names.secret_type(name) if name else None
+        kind = self.kind(name)
         if isinstance(item, bool) or not isinstance(item, (str, int)):
             return item
-        value = str(item)
         if kind == names.COOKIE and isinstance(item, str):
             return self.cookie(item, name)
         if kind == names.AUTHORIZATION and isinstance(item, str):
             return self.header(item)
-        if kind and is_secret(value, Setting(type=kind, name=name.strip("-"), quoted=True)):
-            return self.replaced(value, kind)
-        return self.text(item) if isinstance(item, str) else item
+        # A key whose form is known says more than its name does.
+        text, counts = self.redact(str(item))
+        if kind and is_secret(text, Setting(type=kind, name=name.strip("-"), quoted=True)):
+            return self.replaced(kind)
+        self.add(counts)
+        return text if isinstance(item, str) else item
+
+    def kind(self, name: str) -> str | None:
+        """The type of secret that the name says, whatever secrets stand in the name itself."""
+        if name not in self.kinds:
+            self.kinds[name] = names.secret_type(_MARKER.sub(" ", self.redact(name)[0]))
+        return self.kinds[name]
 
     def header(self, value: str) -> str:
         # The form of a key says more than the header that it stands in.
-        value = self.text(value)
         lead = '"":"'
-        span = headers.authorization(lead + value, 2)
-        return self.without(value, [span], len(lead)) if span else value
+        line = lead + self.text(value)
+        span = headers.authorization(line, 2)
+        return self.without(line, [span] if span else [])[len(lead) :]
 
     def cookie(self, value: str, name: str) -> str:
-        value = self.text(value)
-        spans, _ = headers.cookie_pairs(value, 0)
-        if spans:
-            return self.without(value, spans)
-        setting = Setting(type=names.COOKIE, name=name, quoted=True)
-        return self.replaced(value, names.COOKIE) if is_secret(value, setting) else value
+        text, counts = self.redact(value)
+        # What has no `=` but at its end is a value without a name, in base64.
+        if "=" not in text.rstrip("="):
+            if is_secret(text, Setting(type=names.COOKIE, name=name, quoted=True)):
+                return self.replaced(names.COOKIE)
+            spans: list[Span] = []
+        else:
+            spans, _ = headers.cookie_pairs(text, 0)
+        self.add(counts)
+        return self.without(text, spans)
 
-    def without(self, value: str, spans: list[Span], lead: int = 0) -> str:
+    def without(self, value: str, spans: list[Span]) -> str:
         parts: list[str] = []
         at = 0
-        for span in spans:
-            parts += (value[at : span.start - lead], marker(span.type))
-            at = span.end - lead
+        for span in outside_markers(value, spans):
+            parts += (value[at : span.start], marker(span.type))
+            at = span.end
             self.count(span.type)
         return "".join(parts) + value[at:]
 
-    def replaced(self, value: str, kind: str) -> str:
-        # A key whose form is known says more than its name does.
-        text, counts = self.redact(value)
-        if len(counts) == 1 and text == marker(next(iter(counts))):
-            kind = next(iter(counts))
+    def replaced(self, kind: str) -> str:
         self.count(kind)
         return marker(kind)
 
     def text(self, value: str) -> str:
         text, counts = self.redact(value)
-        for kind, count in counts.items():
-            self.count(kind, count)
+        self.add(counts)
         return text
 
-    def count(self, kind: str, count: int = 1) -> None:
-        self.counts[kind] = self.counts.get(kind, 0) + count
+    def add(self, counts: dict[str, int]) -> None:
+        for kind, count in counts.items():
+            self.counts[kind] = self.counts.get(kind, 0) + count
+
+    def count(self, kind: str) -> None:
+        self.add({kind: 1})

@@ -3,14 +3,13 @@
 import re
 
 from afterturn.redact import names
-from afterturn.redact.span import BY_PLACE, Span
+from afterturn.redact.span import BY_PLACE, MARKER, Span
 from afterturn.redact.values import is_stand_in
 
 # The @ of a connection string stands at most so many chars behind its `://`.
 AT_WITHIN = 400
 # A user may be a marker, which holds a colon of its own.
-_MARKER = r"\[REDACTED:[a-z0-9-]{1,40}\]"
-_USER = rf"://(?:{_MARKER}|[^\s:/?#@\"'<>`\\\[]{{0,128}}+):"
+_USER = rf"://(?:{MARKER}|[^\s:/?#@\"'<>`\\\[]{{0,128}}+):"
 _URL = re.compile(rf"{_USER}(?P<password>(?!\d{{1,5}}[/?#])[^\s/\"'<>`\\]{{1,256}})@(?!sha\d)")
 # Drivers of databases take a password with slashes as it is; the scheme tells them from a path with an @.
 _DATABASE = re.compile(
@@ -20,12 +19,13 @@ _DATABASE = re.compile(
 _DATABASE_URL = re.compile(rf"{_USER}(?P<password>(?!\d{{1,5}}/)[^\s\"'<>`\\@]{{1,256}})@")
 _DSN = re.compile(r"(?:\A|[\s\"'`=])[\w.-]{1,64}:(?P<password>[^\s\"'`]{1,128})\Z")
 _DSN_BEFORE = 200
-_OPTION = re.compile(
+# Options of curl: `-u user:password`, and where the cookies given with `-b` begin.
+USER_OPTION = (
     r"(?<=\s)(?:-[uU]|--(?:proxy-)?user)(?:[ =]{1,4}|(?=[\"'\w]))\\{0,3}[\"']?"
-    rf"(?:{_MARKER}|[^\s:\"'\\/\[]{{1,128}}+):"
-    r"(?P<password>[^\s\"'\\]{1,256})"
+    rf"(?:{MARKER}|[^\s:\"'\\/\[]{{1,128}}+):"
+    r"(?P<user>[^\s\"'\\]{1,256})"
 )
-_COOKIE_OPTION = re.compile(r"(?<=\s)(?:-b|--cookie)[ =]{0,4}\\{0,3}(?=[\"'\w])[\"']?")
+COOKIE_OPTION = r"(?P<cookie>(?<=\s)(?:-b|--cookie)[ =]{0,4}\\{0,3}(?=[\"'\w])[\"']?)"
 _SSHPASS = re.compile(
     r"\s{1,8}-p\s{0,4}(?:'(?=[^'\n]{1,256}')|\"(?=[^\"\n]{1,256}\")|)"
     r"(?P<password>(?<=')[^'\n]+|(?<=\")[^\"\n]+|[^\s\"'\\]{1,256})"
@@ -49,22 +49,8 @@ def url_password(text: str, colon: int) -> Span | None:
 
 
 def dsn_password(text: str, at: int, floor: int) -> Span | None:
-    """The password of `user:password@tcp(host)`, whose @ is at `at`."""
-    start = max(floor, at - _DSN_BEFORE)
-    start = max(start, text.rfind("@tcp(", start, at), text.rfind("@unix(", start, at))  # the one before this
-    return _span(_DSN.search(text, start, at))
-
-
-def curl_passwords(text: str, start: int, end: int) -> list[Span]:
-    """The passwords of `-u user:password` in the command line `text[start:end]`."""
-    found = (_span(option, "basic-auth") for option in _OPTION.finditer(text, start, end))
-    return [span for span in found if span]
-
-
-def curl_cookies(text: str, start: int, end: int) -> int | None:
-    """Where the first cookies given with `-b` in the command line `text[start:end]` begin."""
-    option = _COOKIE_OPTION.search(text, start, end)
-    return option.end() if option else None
+    """The password of `user:password@tcp(host)`, whose @ is at `at`; it begins behind `floor`."""
+    return _span(_DSN.search(text, max(floor, at - _DSN_BEFORE), at))
 
 
 def sshpass_password(text: str, end: int) -> Span | None:
