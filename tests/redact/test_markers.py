@@ -89,8 +89,9 @@ def test_the_size_of_the_pieces_changes_nothing(text: str, size: int, monkeypatc
             {"Authorization": ["--token ”", "ConvertTo-SecureString "]},
             {"Authorization": ["[REDACTED:authorization] ”", "ConvertTo-SecureString "]},
         ),
+        ({f"{GITHUB}<password>": ["x"]}, {"[REDACTED:github-token]<password>": ["[REDACTED:password]"]}),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_a_json_value_redacted_again_is_the_same(value: Any, wanted: Any) -> None:
     got, counts = REDACTOR.redact_json(value)

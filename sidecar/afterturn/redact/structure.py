@@ -27,7 +27,8 @@ class _Walk:
     def __init__(self, redact: Redact) -> None:
         self.redact = redact
         self.counts: dict[str, int] = {}
-        # What the names seen so far say that their values are.
+        # The names seen so far without the secrets in them, and what those say that their values are.
+        self.bare_names: dict[str, str] = {}
         self.kinds: dict[str, str | None] = {}
         # How many keys of one object became the same, by what they became.
         self.same: dict[str, int] = {}
@@ -88,7 +89,7 @@ class _Walk:
             return self.header(item)
         # A key whose form is known says more than its name does.
         text, counts = self.redact(str(item))
-        if kind and is_secret(text, Setting(type=kind, name=name.strip("-"), quoted=True)):
+        if kind and is_secret(text, Setting(type=kind, name=self.bare(name).strip("-"), quoted=True)):
             return self.replaced(kind)
         self.add(counts)
         return text if isinstance(item, str) else item
@@ -96,8 +97,14 @@ class _Walk:
     def kind(self, name: str) -> str | None:
         """The type of secret that the name says, whatever secrets stand in the name itself."""
         if name not in self.kinds:
-            self.kinds[name] = names.secret_type(_MARKER.sub(" ", self.redact(name)[0]))
+            self.kinds[name] = names.secret_type(self.bare(name))
         return self.kinds[name]
+
+    def bare(self, name: str) -> str:
+        """The name as it reads on a second pass, too."""
+        if name not in self.bare_names:
+            self.bare_names[name] = _MARKER.sub(" ", self.redact(name)[0])
+        return self.bare_names[name]
 
     def header(self, value: str) -> str:
         # The form of a key says more than the header that it stands in.
@@ -110,7 +117,7 @@ class _Walk:
         text, counts = self.redact(value)
         # What has no `=` but at its end is a value without a name, in base64.
         if "=" not in text.rstrip("="):
-            if is_secret(text, Setting(type=names.COOKIE, name=name, quoted=True)):
+            if is_secret(text, Setting(type=names.COOKIE, name=self.bare(name), quoted=True)):
                 return self.replaced(names.COOKIE)
             spans: list[Span] = []
         else:
