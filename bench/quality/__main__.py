@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 from .batches import sessions
-from .facts import hand_labelled
+from .facts import LABELS, hand_labelled
 from .figures import total
+from .jobs import jobs_table
 from .measure import Measurement
 from .report import as_json, table
 from .server import Server
@@ -25,7 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not found:
         sys.stderr.write("no transcripts found; set AFTERTURN_TRANSCRIPTS to their folder\n")
         return 0
-    measurement = Measurement(hand_labelled(), hand_labelled("facts_held_out"), hand_labelled("facts_fresh"))
+    labelled = {name: hand_labelled(file) for name, file in LABELS.items()}
+    measurement = Measurement(labelled)
     with tempfile.TemporaryDirectory(prefix="afterturn-bench-") as folder:
         server = Server(Path(folder) / "one")
         measurement.run(server, found)
@@ -34,10 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
         other = Server(Path(folder) / "two")
         measurement.elsewhere(other)
         other.close()
+        jobs = jobs_table(Path(folder), chosen.harness)
     parts = list(measurement.figures.values())
     whole = total(parts)
     if chosen.json is None or str(chosen.json) != "-":
-        sys.stdout.write(table(parts, whole))
+        sys.stdout.write(f"{table(parts, whole)}\n{jobs}")
     if chosen.json is not None:
         text = json.dumps(as_json(parts, whole), ensure_ascii=False, indent=1) + "\n"
         sys.stdout.write(text) if str(chosen.json) == "-" else chosen.json.write_text(text, encoding="utf-8")

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from bench.transcripts import Call, Session, TranscriptFile, files, read
+from afterturn.replay.sessions import Session
+from afterturn.replay.stream import Call
+from bench.transcripts import TranscriptFile, files, read
 
 # Made from pi-large-session.v1.jsonl by migrating it: the same calls again.
 _DERIVED = frozenset(("pi/pi-large-session.v3-migrated.jsonl", "pi/pi-large-session.v3-branched.jsonl"))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from bench.transcripts import Call
+from afterturn.replay.stream import Call
 
 _ERROR = re.compile(r"error|exception|fail|fatal|not found|no such file", re.IGNORECASE)
 _HALF = 95

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from bench.transcripts import Session
+from afterturn.replay.sessions import Session
 
 from .tokens import flat, tokens
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bench.transcripts import Call
+from afterturn.replay.stream import Call
 
 from .facts import plain
 from .tokens import flat

@@ -7,7 +7,7 @@ is what a person would call the outcome of a call, and no more than a dozen fact
 import re
 from typing import Any
 
-from bench.transcripts import Call
+from afterturn.replay.stream import Call
 
 from .facts import Fact, plain
 

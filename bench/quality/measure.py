@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bench.transcripts import Call
+from afterturn.replay.stream import Call
 
 from .adapter import Condenser
 from .batches import BenchBatch, BenchSession, batches
@@ -22,11 +22,10 @@ BIG = 3200
 class Measurement:
     """Figures by harness, and the results that the checks after a restart need again."""
 
-    def __init__(
-        self, hand: dict[Place, list[Fact]], held_out: dict[Place, list[Fact]], fresh: dict[Place, list[Fact]]
-    ) -> None:
+    def __init__(self, labelled: dict[str, dict[Place, list[Fact]]]) -> None:
+        """labelled: facts by the name of their `Share` in `Kept`."""
         self.figures: dict[str, Figures] = {}
-        self._labelled = {"hand": hand, "held_out": held_out, "fresh": fresh}
+        self._labelled = labelled
         self._answers: list[tuple[BenchSession, BenchBatch, str]] = []
         self._originals: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -183,7 +182,7 @@ def _floor(figures: Figures, name: str) -> Kept:
 
 
 def _add_facts(kept: Kept, source: str, facts: list[Fact], seen: list[bool]) -> None:
-    recalled = {"hand": kept.hand, "held_out": kept.held_out, "fresh": kept.fresh, "second": kept.second}[source]
+    recalled: Share = getattr(kept, source)
     for fact, is_seen in zip(facts, seen, strict=True):
         (recalled if fact.kind in RECALLED else kept.other).add(int(is_seen), 1)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from .figures import Figures, Kept, Share
 
-_TO_REACH = ("to reach", "", "", "", "<=10%", "", ">=95%", ">=95%", ">=95%", ">=95%", "", ">=25%", ">=25%")
+_TO_REACH = ("to reach", "", "", "", "<=10%", "", ">=95%", ">=95%", ">=95%", ">=95%", ">=95%", "", ">=25%", ">=25%")
 
 
 def table(parts: list[Figures], whole: Figures) -> str:
@@ -22,6 +22,7 @@ def table(parts: list[Figures], whole: Figures) -> str:
             "hand",
             "held out",
             "fresh",
+            "unseen",
             "second",
             "other",
             "used",
@@ -47,7 +48,9 @@ kept     chars in place of results / chars of results, batches of 3,200 chars an
 summary  the same for summaryText, where a host puts one summary in place of all results
 hand     errors, exit codes, test totals, file:line and changed paths, labelled by hand, that are still visible
 held out the same, labelled after the extractor was made; its misses were mended later
-fresh    the same, from other calls, labelled before that; second: the same, labelled by the second extractor
+fresh    the same, from other calls, labelled before that; mended, too
+unseen   the same, from other calls, labelled last; no miss of it was looked at
+second   the same, labelled by the second extractor
 other    paths and contents labelled by hand
 used     tokens first seen in a big batch that arguments of later calls use, still visible
 aimed    the same, but of arguments only paths, commands and patterns, not the bodies of edits
@@ -68,7 +71,7 @@ def _quality_row(figures: Figures) -> tuple[str, ...]:
 def _kept(kept: Kept) -> tuple[str, ...]:
     return tuple(
         _percent(share)
-        for share in (kept.hand, kept.held_out, kept.fresh, kept.second, kept.other, kept.used, kept.aimed)
+        for share in (kept.hand, kept.held_out, kept.fresh, kept.unseen, kept.second, kept.other, kept.used, kept.aimed)
     )
 
 

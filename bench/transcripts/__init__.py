@@ -1,4 +1,4 @@
-"""Real agent sessions to run, test and measure on: one reader for each harness's format.
+"""Real agent sessions to run, test and measure on.
 
 `files()` finds them in the folder that AFTERTURN_TRANSCRIPTS names, else in ``../shared/transcripts`` beside the
 checkout; where there is none it returns [], and callers then have nothing to do. `read(file)` gives the sessions.
@@ -6,39 +6,11 @@ checkout; where there is none it returns [], and callers then have nothing to do
 """
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from afterturn.cli.claude_code import read_claude_code
-from afterturn.cli.transcript import Call, Session, Turn
-
-from .aider import read_aider
-from .amp import read_amp
-from .codex import read_codex
-from .gemini_cli import read_gemini_cli
-from .kimi_cli import read_kimi_cli
-from .mini_swe_agent import read_mini_swe_agent
-from .opencode import read_opencode
-from .openhands import read_openhands
-from .pi import read_pi
-from .swe_agent import read_swe_agent
-
-__all__ = ["READERS", "Call", "Session", "TranscriptFile", "Turn", "files", "folder", "read"]
-
-READERS: dict[str, Callable[[str], list[Session]]] = {
-    "aider": read_aider,
-    "amp": read_amp,
-    "claude-code": read_claude_code,
-    "codex": read_codex,
-    "gemini-cli": read_gemini_cli,
-    "kimi-cli": read_kimi_cli,
-    "mini-swe-agent": read_mini_swe_agent,
-    "opencode": read_opencode,
-    "openhands": read_openhands,
-    "pi": read_pi,
-    "swe-agent": read_swe_agent,
-}
+from afterturn.replay.reading import HARNESSES
+from afterturn.replay.sessions import Session, sessions
 
 
 class TranscriptFile(NamedTuple):
@@ -59,7 +31,7 @@ def files(harness: str | None = None) -> list[TranscriptFile]:
     root = folder()
     return [
         TranscriptFile(name, f"{name}/{path.name}", path)
-        for name in sorted(READERS)
+        for name in sorted(HARNESSES)
         if harness in (None, name)
         for path in sorted((root / name).glob("*"))
         if path.is_file()
@@ -67,8 +39,5 @@ def files(harness: str | None = None) -> list[TranscriptFile]:
 
 
 def read(file: TranscriptFile) -> list[Session]:
-    """The sessions of one transcript.
-
-    Raises ValueError for text that is not of the harness's format, OSError when the file cannot be read.
-    """
-    return READERS[file.harness](file.path.read_text(encoding="utf-8"))
+    """The sessions of one transcript. Raises UnreadableError."""
+    return sessions(file.path)

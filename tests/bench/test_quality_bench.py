@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from afterturn.replay.sessions import Session
+from afterturn.replay.stream import Call, Turn
 from bench.quality import batches as bench_batches
 from bench.quality.batches import BenchSession
 from bench.quality.facts import Fact, Place, count_visible, hand_labelled, plain
@@ -15,11 +17,14 @@ from bench.quality.labels import second_extractor
 from bench.quality.measure import Measurement
 from bench.quality.report import table
 from bench.quality.tokens import flat, tokens
-from bench.transcripts import Call, Session, Turn
 
 
 def call(result: str, args: Any = None, name: str = "bash", *, error: bool = False) -> Call:
     return Call("c1", name, args or {}, result, error)
+
+
+def turn(*calls: Call, user: str | None = None) -> Turn:
+    return Turn("s", user_text=user, timestamp=5, calls=list(calls))
 
 
 @pytest.mark.parametrize(
@@ -107,11 +112,9 @@ def test_needs_are_new_in_the_output_and_used_later() -> None:
     session = Session(
         "s",
         [
-            Turn(
-                "look at known_one", None, 0, [call("known_one new_one own_arg edit_only never_used", {"q": "own_arg"})]
-            ),
-            Turn(None, None, 0, [call("new_one later_one", {"command": "known_one new_one own_arg"})]),
-            Turn(None, None, 0, [call("", {"path": "later_one", "new_string": "edit_only"})]),
+            turn(call("known_one new_one own_arg edit_only never_used", {"q": "own_arg"}), user="look at known_one"),
+            turn(call("new_one later_one", {"command": "known_one new_one own_arg"})),
+            turn(call("", {"path": "later_one", "new_string": "edit_only"})),
         ],
     )
     needed = needs(session)
@@ -240,9 +243,9 @@ class Scripted:
 
 
 def measured(condenser: Scripted, result: str = "Error: boom in src/a.py\n" + "x" * 4000) -> Figures:
-    session = Session("s", [Turn("go", None, 5, [call(result, {"command": "make"})])])
+    session = Session("s", [turn(call(result, {"command": "make"}), user="go")])
     place = Place("made/up", 0, 0, 0)
-    measurement = Measurement({place: [Fact("error", "Error: boom"), Fact("path", "src/a.py")]}, {}, {})
+    measurement = Measurement({"hand": {place: [Fact("error", "Error: boom"), Fact("path", "src/a.py")]}})
     measurement.run(condenser, [BenchSession("s", "made/up", "made", 0, session)])
     measurement.after_restart(condenser)
     return measurement.figures["made"]
@@ -285,7 +288,7 @@ def test_the_table_has_a_row_for_each_harness_and_all() -> None:
 def test_batches_leave_out_what_a_call_does_not_have() -> None:
     blocks = [{"type": "image", "mimeType": "image/png", "data": "x"}]
     made = [Call("a", "read", {"p": 1}, "text", True, 9), Call("b", "see", None, blocks), Call("c", "bash", "raw")]
-    turns = [Turn("hi", None, 5, made), Turn(None, "only words", 6)]
+    turns = [turn(*made, user="hi"), Turn("s", assistant_text="only words", timestamp=6)]
     (batch,) = bench_batches.batches(Session("s", turns))
     assert batch.wire == {
         "turnIndex": 0,

@@ -3,7 +3,7 @@
 import pytest
 
 from afterturn_protocol.base import Message
-from bench.recap.__main__ import breaks, problems
+from bench.recap.made import breaks, problems
 from tests.recap.talk import built, ran, said, user, wrote
 
 ASK = user("Make the colors of the page green")

@@ -7,19 +7,17 @@ import msgspec
 import pytest
 
 from afterturn.capture.reading import redacted
-from afterturn.cli.claude_code import read_claude_code
 from afterturn.redact import Redactor
+from afterturn.replay.sessions import Session
+from afterturn.replay.sessions import sessions as read_sessions
 from afterturn_protocol.capture import Episode
 from bench.quality.batches import sessions
-from bench.transcripts import Session
 from tests.capture.harness import FakeEmbedder, capture
 
 pytestmark = pytest.mark.anyio
 
 SHIPPED = Path(__file__).parents[2] / "sidecar" / "afterturn" / "cli" / "demo_session" / "session.jsonl"
-REAL = {"shipped": read_claude_code(SHIPPED.read_text("utf-8"))[0]} | {
-    f"{each.file}#{each.number}": each.session for each in sessions()
-}
+REAL = {"shipped": read_sessions(SHIPPED)[0]} | {f"{each.file}#{each.number}": each.session for each in sessions()}
 
 
 def episode_of(session: Session) -> Episode:

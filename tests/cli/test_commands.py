@@ -89,7 +89,8 @@ def test_demo_condenses_and_brings_back(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert "the same, byte for byte." in done.stdout
     assert "`t" in done.stdout
-    assert "Summarized tool refs" in done.stdout
+    assert "context_tree_query" in done.stdout
+    assert "pi install" in done.stdout
     assert list(tmp_path.iterdir()) == [], "the demo keeps nothing"
 
 

@@ -29,6 +29,23 @@ CLAUDE_CODE = [
     {"type": "assistant", "message": {"id": "m2", "content": [{"type": "text", "text": "Shall I run the tests?"}]}},
 ]
 
+PI = [
+    {"type": "session", "id": "s", "cwd": "/w"},
+    {"type": "message", "message": {"role": "user", "content": MESSAGES[0]["content"]}},
+    {
+        "type": "message",
+        "message": {
+            "role": "assistant",
+            "content": [{"type": "toolCall", "id": "c1", "name": "write", "arguments": {"path": "src/a.css"}}],
+        },
+    },
+    {"type": "message", "message": {"role": "toolResult", "toolCallId": "c1", "content": "ok"}},
+    {
+        "type": "message",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Shall I run the tests?"}]},
+    },
+]
+
 
 def recap(home: Path, text: str, *args: str) -> "subprocess.CompletedProcess[str]":
     file = home / "session.json"
@@ -50,9 +67,10 @@ def recap(home: Path, text: str, *args: str) -> "subprocess.CompletedProcess[str
         json.dumps({"messages": MESSAGES}),
         "\n".join(map(json.dumps, CLAUDE_CODE)),
         "\n".join(map(json.dumps, CLAUDE_CODE)) + '\n{"type": "assist',
+        "\n".join(map(json.dumps, PI)),
         "\ufeff" + json.dumps(MESSAGES),
     ],
-    ids=["messages", "context", "claude code", "claude code, torn", "byte order mark"],
+    ids=["messages", "context", "claude code", "claude code, torn", "pi", "byte order mark"],
 )
 def test_facts(tmp_path: Path, text: str) -> None:
     done = recap(tmp_path, text, "--facts")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from afterturn.cli.claude_code import read_claude_code
+from afterturn.replay.sessions import Session
+from afterturn.replay.sessions import sessions as read_sessions
 from bench.quality.batches import batches, sessions
-from bench.transcripts import Session
 from tests.e2e.server import Server
 
 SHIPPED = Path(__file__).parents[2] / "sidecar" / "afterturn" / "cli" / "demo_session" / "session.jsonl"
-REAL = {"shipped": read_claude_code(SHIPPED.read_text("utf-8"))[0]} | {
+REAL = {"shipped": read_sessions(SHIPPED)[0]} | {
     f"{each.file}#{each.number}": each.session for each in sessions() if each.session.calls
 }
 

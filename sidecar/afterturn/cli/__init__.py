@@ -18,6 +18,10 @@ _SERVING = (
     "Without a command, `afterturn --stdio` serves one client over stdin and stdout (JSON-RPC 2.0, framed as LSP \
 frames it); that is what a harness or an editor runs. `afterturn doctor` prints the line to paste into its settings."
 )
+_REPLAY_CODES = (
+    "Exit code 0: all was replayed, of a DIR every file that holds a session. 2: a FILE cannot be read, or nothing "
+    "in a DIR can. 1: something else failed."
+)
 
 
 def run(args: list[str]) -> int:
@@ -54,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="afterturn", description=_ABOUT, epilog=_SERVING)
     parser.add_argument("--version", action="version", version=f"afterturn {__version__} (protocol {PROTOCOL_VERSION})")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    commands.add_parser("demo", help="condense a real session that ships with afterturn, and bring one original back")
+    commands.add_parser("demo", help="replay a real session that ships with afterturn, and bring one original back")
     doctor = commands.add_parser("doctor", help="what was found here, and the command to paste into a host's settings")
     doctor.add_argument("--json", action="store_true", help="for programs")
     schema = commands.add_parser("schema", help="print the protocol of this version as JSON Schema")
@@ -64,15 +68,28 @@ def _parser() -> argparse.ArgumentParser:
     refs.add_argument("ref", metavar="REF", nargs="?", help="t12, b3 or a tool call's id: print it whole")
     refs.add_argument("--grep", metavar="TEXT", help="only lines that hold TEXT, with line numbers")
     recap = commands.add_parser("recap", help="what a session was about, and what it waits for, from its file")
-    recap.add_argument("file", metavar="FILE", help="Claude Code's JSON lines, or JSON: messages or a context")
+    recap.add_argument("file", metavar="FILE", help="a session file of a harness, or JSON: messages or a context")
     recap.add_argument("--facts", action="store_true", help="ask no model: what the file itself says")
     recap.add_argument("--prompt", action="store_true", help="print what a model would be given instead")
     recap.add_argument("--json", action="store_true", help="for programs")
+    _add_replay(
+        commands.add_parser(
+            "replay", help="what afterturn makes of finished sessions, of any harness", epilog=_REPLAY_CODES
+        )
+    )
     _add_traces(commands.add_parser("traces", help="what was captured: list, show, search, or export it"))
     commands.add_parser("reembed", help="make vectors anew where they are missing or of another model; can be resumed")
     wipe = commands.add_parser("wipe", help="erase everything that afterturn has stored")
     wipe.add_argument("--yes", action="store_true", help="do not ask")
     return parser
+
+
+def _add_replay(replay: argparse.ArgumentParser) -> None:
+    replay.add_argument("paths", metavar="FILE|DIR", nargs="+", help="session files, or folders with them")
+    replay.add_argument("--json", action="store_true", help="for programs: one JSON object a line for each file")
+    replay.add_argument("--html", metavar="OUT", help="write a page that needs nothing else, to look at or send on")
+    replay.add_argument("--import", dest="keep", action="store_true", help="keep the traces in your store")
+    replay.add_argument("--model", action="store_true", help="ask the model that your settings name; else none is")
 
 
 def _add_traces(traces: argparse.ArgumentParser) -> None:

@@ -1,8 +1,8 @@
 """`afterturn recap FILE`: the recap of a transcript file, for people (recap.md).
 
-Two formats are read: session files of Claude Code (JSON lines), and plain JSON: a list of messages of the protocol, or
-a RecapContext object. The model is the one that the settings name; with --facts, or where there is none, the recap is
-made here and nothing leaves the machine. Nothing is kept.
+What is read: the session files of the harnesses that `afterturn replay` reads, and plain JSON: a list of messages of
+the protocol, or a RecapContext object. The model is the one that the settings name; with --facts, or where there is
+none, the recap is made here and nothing leaves the machine. Nothing is kept.
 """
 
 import argparse
@@ -15,26 +15,27 @@ from typing import Any, cast
 
 import msgspec
 
-from afterturn.cli.claude_code import read_claude_code
 from afterturn.cli.client import Client, ServerFailed
-from afterturn.cli.transcript import Session, Turn
 from afterturn.recap.prompting import RecapInput, build_input
 from afterturn.recap.requests import is_genuine
 from afterturn.recap.window import text_of
 from afterturn.redact import Redactor
+from afterturn.replay import conversation
+from afterturn.replay.reading import UnreadableError
+from afterturn.replay.sessions import Session, sessions
 from afterturn.settings import ENVIRONMENT_NAME
-from afterturn_protocol.base import Message, ToolUse
+from afterturn_protocol.base import Message
 from afterturn_protocol.context import RecapContext
 from afterturn_protocol.settings import RecapSettings
 
 _SENT = 200
-_FORMATS = "a session file of Claude Code (JSON lines), or JSON: a list of messages or a RecapContext"
+_FORMATS = "a session file of a harness, or JSON: a list of messages or a RecapContext"
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the recap, or with --prompt what a model would be given. 1 where the file cannot be read as a session."""
     try:
-        context = read_context(Path(options.file).read_text(encoding="utf-8-sig", errors="replace"))
+        context = read_context(Path(options.file))
     except OSError as problem:
         sys.stderr.write(f"afterturn: {options.file}: {problem.strerror or problem}\n")
         return 1
@@ -90,53 +91,28 @@ def _settings(store: Path) -> str:
     return json.dumps({**tree, "store": {**own, "path": str(store), "url": None}})
 
 
-def read_context(text: str) -> RecapContext:
-    """The context that a file's text holds. Raises ValueError, with a sentence for a person, when it holds none."""
+def read_context(path: Path) -> RecapContext:
+    """The context that a file holds. Raises ValueError, with a sentence for a person, when it holds none; OSError."""
     try:
-        return _context(text)
-    except RecursionError:
-        raise ValueError(f"no session found, only what is nested too deeply; what can be read is {_FORMATS}") from None
+        found = sessions(path)
+    except UnreadableError as problem:
+        return _protocol(path, problem)
+    return RecapContext(messages=messages_of(max(found, key=lambda session: len(session.turns))))
 
 
-def _context(text: str) -> RecapContext:
-    whole = _json(text)
+def _protocol(path: Path, problem: UnreadableError) -> RecapContext:
+    """What the file holds where it is of the protocol and not of a harness."""
+    whole = _json(path.read_text(encoding="utf-8-sig", errors="replace"))
     if isinstance(whole, list):
         return RecapContext(messages=_converted(whole, list[Message]))
     if isinstance(whole, dict) and "messages" in whole:
         return _converted(whole, RecapContext)
-    sessions = read_claude_code(text)
-    if not sessions:
-        raise ValueError(f"no session found; what can be read is {_FORMATS}")
-    return RecapContext(messages=messages_of(max(sessions, key=lambda session: len(session.turns))))
+    raise ValueError(f"no session found: it {problem.reason}; what can be read is {_FORMATS}") from None
 
 
 def messages_of(session: Session) -> list[Message]:
-    """A session as messages of the protocol: the user's words, the assistant's with its calls, then their results."""
-    return [message for turn in session.turns for message in _messages(turn)]
-
-
-def _messages(turn: Turn) -> list[Message]:
-    stamp = turn.timestamp or None
-    messages: list[Message] = []
-    if turn.user_text is not None:
-        messages.append(Message(role="user", content=turn.user_text, timestamp=stamp))
-    if turn.assistant_text is not None or turn.calls:
-        calls = [ToolUse(id=call.tool_call_id, name=call.tool_name, input=call.args) for call in turn.calls]
-        said = turn.assistant_text or ""
-        messages.append(Message(role="assistant", content=said, tool_calls=calls or None, timestamp=stamp))
-    messages += [
-        Message(
-            role="tool",
-            content=call.result,
-            tool_call_id=call.tool_call_id,
-            tool_name=call.tool_name,
-            is_error=call.is_error,
-            timestamp=call.result_timestamp or stamp,
-        )
-        for call in turn.calls
-        if call.result is not None
-    ]
-    return messages
+    """A session as messages of the protocol."""
+    return [message for turn in session.turns for message in conversation.messages_of(turn)]
 
 
 def _as_json(made: RecapInput, context: RecapContext, drafted: dict[str, Any] | None) -> dict[str, Any]:
@@ -155,7 +131,7 @@ def _as_json(made: RecapInput, context: RecapContext, drafted: dict[str, Any] | 
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

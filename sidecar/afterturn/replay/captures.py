@@ -1,0 +1,113 @@
+"""Episodes on their way into traces (capture.md)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from afterturn.replay.figures import FileFigures, TraceFound
+from afterturn.replay.server import Server
+from afterturn.text import clean, cut_words, one_line
+from afterturn_protocol.capture import Episode
+
+MOST_AT_ONCE = 16
+_GIST = 300
+_LOOKED_AT = 2000
+_PAGE = 500
+
+
+class Captures:
+    """Sends episodes and collects what they became. wait: until a condition holds, False where it never will.
+
+    count_new: note which traces the store did not have before.
+    """
+
+    def __init__(
+        self, server: Server, wait: Callable[[Callable[[], bool]], bool], found: FileFigures, *, count_new: bool
+    ) -> None:
+        self._server = server
+        self._wait = wait
+        self._found = found
+        self._jobs: set[str] = set()
+        self._known: set[str] = set()
+        self._count_new = count_new
+        if count_new:
+            found.new_traces = 0
+
+    def begin(self, session_id: str, project: str | None) -> None:
+        """A session starts, maybe on a store of its own; note the traces that it has already."""
+        self._server.ask("session/open", {"sessionId": session_id, "project": project, "reason": "new"})
+        if not self._count_new:
+            return
+        params: dict[str, Any] = {"sessionId": session_id, "limit": _PAGE}
+        while True:
+            page = self._server.ask("traces/list", params)
+            self._known.update(trace["traceId"] for trace in page["traces"])
+            if page.get("nextCursor") is None:
+                return
+            params["cursor"] = page["nextCursor"]
+
+    def send(self, episode: Episode) -> None:
+        """Hand an episode over; waits where many are on their way already."""
+        answer = self._server.ask("capture/episodeFinalized", {"episode": episode})
+        if answer["jobId"] is not None:
+            self._jobs.add(answer["jobId"])
+        if len(self._jobs) >= MOST_AT_ONCE:
+            self._wait(lambda: len(self._jobs) < MOST_AT_ONCE)
+
+    def finish(self, session_id: str) -> None:
+        """A session is over: wait for all that is on its way."""
+        if self._jobs:
+            self._server.ask("capture/drain", {"timeoutMs": 60_000})
+        if not self._wait(lambda: not self._jobs):
+            self._found.warnings["a capture without an answer"] += len(self._jobs)
+            self._jobs.clear()
+        self._server.ask("session/close", {"sessionId": session_id})
+
+    def done(self, params: dict[str, Any]) -> None:
+        """`capture.done`."""
+        result = params["result"]
+        if params["jobId"] not in self._jobs:
+            return
+        self._jobs.discard(params["jobId"])
+        self._found.spend.add(result["usage"])
+        for warning in result["warnings"]:
+            self._warn(warning["message"])
+        for trace in result["traces"]:
+            self._found.traces.append(found_trace(trace))
+            if self._count_new and trace["traceId"] not in self._known:
+                self._known.add(trace["traceId"])
+                self._found.new_traces = (self._found.new_traces or 0) + 1
+
+    def _warn(self, message: str) -> None:
+        """Count a warning; one that begins with a number counts so often, so that those of all episodes are one."""
+        number, _, rest = message.partition(" ")
+        if number.isascii() and number.isdigit():
+            self._found.warnings[f"capture: {rest}"] += int(number)
+        else:
+            self._found.warnings[f"capture: {message}"] += 1
+
+    def failed(self, params: dict[str, Any]) -> None:
+        """`capture.failed`."""
+        if params["jobId"] in self._jobs:
+            self._jobs.discard(params["jobId"])
+            self._found.warnings[f"capture failed: {params['error']['message']}"] += 1
+
+
+def found_trace(trace: dict[str, Any]) -> TraceFound:
+    """A `Trace` of the protocol, as JSON, in short."""
+    reflection = trace["reflection"]
+    text = reflection["text"]
+    return TraceFound(
+        trace_id=trace["traceId"],
+        session_id=trace["sessionId"],
+        at=trace["ts"],
+        alpha=reflection["alpha"],
+        reflected=text is not None,
+        asked=_gist(trace["userText"]),
+        said=_gist(trace["agentText"]),
+        tools=list(dict.fromkeys(call["name"] for call in trace["toolCalls"])),
+        reflection=None if text is None else _gist(text),
+    )
+
+
+def _gist(text: str) -> str:
+    return cut_words(one_line(clean(text[:_LOOKED_AT])), _GIST)

@@ -1,0 +1,135 @@
+"""A file through the real methods: every session in it, as its host would have sent it."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from afterturn.replay.arrivals import Arrivals
+from afterturn.replay.captures import Captures
+from afterturn.replay.exhibits import Exhibits
+from afterturn.replay.figures import Curve, FileFigures, SessionFigures
+from afterturn.replay.host import Desk, HostedSession
+from afterturn.replay.server import RequestRefused, Server
+from afterturn.replay.stream import Compaction, Event, SessionEnd, SessionStart, Turn
+from afterturn.text import clean, cut_words, one_line
+
+_LINE = 200
+_LOOKED_AT = 4000
+_DEEPEST = 64
+
+
+class Replay:
+    """Sends files to servers. work: for turns and recaps. memory: for traces, or the same one.
+
+    redact: takes secrets out of a text. away_seconds: a longer pause has a recap at its end. keep: the traces stay in
+    the memory's store, so those that are new are counted; nothing else of a file stays on any server.
+    """
+
+    def __init__(
+        self,
+        work: Server,
+        memory: Server,
+        *,
+        redact: Callable[[str], str],
+        away_seconds: float,
+        keep: bool = False,
+        exhibits: Exhibits | None = None,
+    ) -> None:
+        self._work = work
+        self._memory = memory
+        self._line = _line_of(redact)
+        self._away_seconds = away_seconds
+        self._keep = keep
+        self._exhibits = exhibits
+
+    def run(self, file: str, events: Iterable[Event]) -> FileFigures:
+        """Send what a file holds, as it is read. Raises ServerFailed, and whatever reading raises."""
+        begun = time.monotonic()
+        found = FileFigures(file=file)
+        sessions = _Sessions()
+        memory = Arrivals(self._memory)
+        captures = Captures(self._memory, lambda done: memory.until(done, "captureJobs"), found, count_new=self._keep)
+        work = memory if self._work is self._memory else Arrivals(self._work)
+        memory.handle("capture.done", captures.done)
+        memory.handle("capture.failed", captures.failed)
+        work.handle("condense.ready", sessions.ready)
+        desk = Desk(work, captures, found, self._exhibits, self._away_seconds, self._line)
+        for event in events:
+            sessions.take(event, desk)
+        found.took_ms = round((time.monotonic() - begun) * 1000)
+        return found
+
+    def forget(self, found: FileFigures) -> None:
+        """Erase what a file left, traces that are to be kept aside: others follow, and the disk is not endless."""
+        for session in found.sessions:
+            try:
+                self._work.ask("session/delete", {"sessionId": wire_id_of(found.harness, session.session_id)})
+            except RequestRefused:
+                continue  # a very long one takes longer than a request may; its store goes at the end in any case
+
+
+def wire_id_of(harness: str, session_id: str) -> str:
+    """A session's id for the server: never that of the same session as its harness calls it, which may be live."""
+    return f"{harness}:{session_id}"
+
+
+class _Sessions:
+    """The sessions of one file; they may be interleaved."""
+
+    def __init__(self) -> None:
+        self._hosted: dict[str, HostedSession] = {}
+        self._by_wire_id: dict[str, HostedSession] = {}
+        self._depths: dict[str, int] = {}
+
+    def take(self, event: Event, desk: Desk) -> None:
+        """One event."""
+        match event:
+            case SessionStart():
+                self._start(event, desk)
+            case Turn():
+                self._hosted[event.session_id].turn(event)
+            case Compaction():
+                self._hosted[event.session_id].compacted()
+            case SessionEnd():
+                self._end(event, desk)
+
+    def ready(self, params: dict[str, Any]) -> None:
+        """`condense.ready`."""
+        session = self._by_wire_id.get(params["sessionId"])
+        if session is not None:
+            session.ready(params["result"])
+
+    def _start(self, start: SessionStart, desk: Desk) -> None:
+        found = desk.found
+        found.harness = start.harness
+        figures = SessionFigures(
+            session_id=start.session_id,
+            title=None if start.title is None else desk.line(start.title) or None,
+            cwd=start.cwd,
+            model=start.model,
+            parent_id=start.parent_id,
+            started=start.started,
+            curve=Curve(),
+        )
+        found.sessions.append(figures)
+        depth = 0 if start.parent_id is None else min(self._depths.get(start.parent_id, 0) + 1, _DEEPEST)
+        self._depths[start.session_id] = depth
+        wire_id = wire_id_of(start.harness, start.session_id)
+        hosted = HostedSession(desk, figures, wire_id, depth)
+        self._hosted[start.session_id] = self._by_wire_id[wire_id] = hosted
+
+    def _end(self, end: SessionEnd, desk: Desk) -> None:
+        hosted = self._hosted.pop(end.session_id)
+        hosted.end()
+        self._by_wire_id = {wire_id: each for wire_id, each in self._by_wire_id.items() if each is not hosted}
+        if end.orphan_results:
+            desk.found.warnings["a result without a call"] += end.orphan_results
+        for reason, count in end.skipped.items():
+            desk.found.warnings[f"skipped: {reason}"] += count
+
+
+def _line_of(redact: Callable[[str], str]) -> Callable[[str], str]:
+    def line(text: str) -> str:
+        return cut_words(one_line(clean(redact(text[:_LOOKED_AT]))), _LINE)
+
+    return line
