@@ -87,12 +87,18 @@ def _say_how_to_go_on() -> None:
     _say("\nGO ON  with sessions of your own:\n")
     _say("    afterturn replay ~/.claude/projects        or ~/.pi, ~/.codex/sessions, any file; --html OUT for a page")
     _say("\nin pi:\n")
-    _say("    pi install npm:afterturn-pi")
+    _say(f"    pi install {_pi_extension()}")
     _say(f"    export AFTERTURN_PATH={absolute[0]}")
     _say("\nin Neovim (0.11 or newer):\n")
     _say(f"    vim.lsp.config('afterturn', {{ cmd = {lua} }}) vim.lsp.enable('afterturn')")
     _say("\nin any other editor or harness:\n")
     _say(f"    {pasted}")
+
+
+def _pi_extension() -> str:
+    """The folder of the extension in a checkout; where this is an installed package, its name."""
+    beside = Path(__file__).resolve().parents[3] / "clients" / "pi"
+    return str(beside) if (beside / "package.json").is_file() else "npm:afterturn-pi"
 
 
 def _say(line: str) -> None:
