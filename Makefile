@@ -167,5 +167,5 @@ lock:
 	  --output-file requirements/run.lock
 
 clean:
-	rm -rf $(VENV) node_modules bench/node/node_modules $(CLIENT)/node_modules $(CLIENT)/dist $(VSCODE)/node_modules $(VSCODE)/dist .hosts .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules bench/node/node_modules $(CLIENT)/node_modules $(CLIENT)/dist $(VSCODE)/node_modules $(VSCODE)/dist $(PI)/node_modules $(PI)/dist .hosts .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find sidecar protocol clients/python tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 from tests.hosts.pi.host import COMMANDS, Home
 from tests.hosts.pi.rpc import Rpc
 from tests.hosts.pi.script import helpful
@@ -52,10 +54,14 @@ def world(line: str, thinking_seconds: float) -> Iterator[tuple[Home, Clock]]:
         yield home, clock
 
 
-def turn_times(line: str, extension: bool) -> list[float]:
-    """ms from request to request, in two prompts of one session after a first that warms both processes up."""
+def turn_times(line: str, extension: bool) -> tuple[list[float], float]:
+    """In two prompts of one session, after a first that warms both processes up: ms from request to request; and pi's
+    own processor time for a turn, in ms, which others on the machine do not change.
+    """
     with world(line, 0) as (home, clock), Rpc(home, extension=extension) as pi:
         times: list[float] = []
+        process = psutil.Process(pi.process.pid)
+        busy = 0.0
         for warm in (False, True, True):
             clock.arrivals.clear()
             pi.prompt("read " + " ".join(map(str, range(TURNS))))
@@ -63,7 +69,14 @@ def turn_times(line: str, extension: bool) -> list[float]:
                 pi.status("captured")
             if warm:
                 times += [after - before for before, after in itertools.pairwise(clock.arrivals)]
-        return times
+            else:
+                busy = cpu_seconds(process)
+        return times, (cpu_seconds(process) - busy) * 1000 / (2 * TURNS)
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    used = process.cpu_times()
+    return used.user + used.system
 
 
 def end_time(line: str, extension: bool, thinking_seconds: float) -> float:
@@ -85,20 +98,24 @@ def report(what: str, without: list[float], with_it: list[float]) -> None:
     before, after = statistics.median(without), statistics.median(with_it)
     spread = statistics.quantiles(without, n=4)
     figures = f"{before:8.1f} {after:8.1f} {after - before:+8.1f}   ({spread[0]:.1f} to {spread[2]:.1f})"
-    print(f"{what:34} {figures}, {len(with_it)} each", flush=True)
+    print(f"{what:38} {figures}, {len(with_it)} each", flush=True)
 
 
 def main() -> None:
-    print(f"{'median, ms':34} {'without':>8} {'with':>8} {'added':>8}   (middle half without)")
+    print(f"{'median, ms':38} {'without':>8} {'with':>8} {'added':>8}   (middle half without)")
     for line in sys.argv[1:] or COMMANDS:
         turns: dict[bool, list[float]] = {False: [], True: []}
+        busy: dict[bool, list[float]] = {False: [], True: []}
         ends: dict[tuple[bool, float], list[float]] = {}
         for _ in range(ROUNDS):
             for extension in (False, True):
-                turns[extension] += turn_times(line, extension)
+                times, cpu = turn_times(line, extension)
+                turns[extension] += times
+                busy[extension].append(cpu)
                 for thinking in (THINKING_SECONDS, 0.0):
                     ends.setdefault((extension, thinking), []).append(end_time(line, extension, thinking))
         report(f"{line} pi, a turn", turns[False], turns[True])
+        report(f"{line} pi, its processor time a turn", busy[False], busy[True])
         for thinking in (THINKING_SECONDS, 0.0):
             model = f"model answers in {thinking:g} s"
             report(f"{line} pi -p, {model}", ends[False, thinking], ends[True, thinking])

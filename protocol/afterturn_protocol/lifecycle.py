@@ -57,13 +57,19 @@ class ClientExperimental(Shape, frozen=True, kw_only=True):
 
 
 class ClientCapabilities(Shape, frozen=True, kw_only=True):
-    """The client's capabilities, of which afterturn reads these two.
+    """The client's capabilities, as far as afterturn reads them. All but the last are LSP's, in LSP's own shapes.
 
-    text_document: there for an editor only; its presence mounts the language-server face.
+    text_document: there for an editor only; its presence mounts the language-server face, which reads the next three.
+    workspace: LSP.
+    window: LSP.
+    general: LSP.
     experimental: where this protocol's own capabilities are.
     """
 
     text_document: Any = None
+    workspace: Any = None
+    window: Any = None
+    general: Any = None
     experimental: ClientExperimental | None = None
 
 
@@ -140,21 +146,27 @@ class ServerCapabilities(Shape, frozen=True, kw_only=True):
     """The server's capabilities. The LSP ones are declared to an editor only, in LSP's own shapes.
 
     experimental: where this protocol's own capabilities are.
+    position_encoding: LSP.
     text_document_sync: LSP.
     hover_provider: LSP.
     definition_provider: LSP.
+    document_highlight_provider: LSP.
     document_link_provider: LSP.
     completion_provider: LSP.
     execute_command_provider: LSP.
+    workspace: LSP.
     """
 
     experimental: ServerExperimental
+    position_encoding: Any = None
     text_document_sync: Any = None
     hover_provider: Any = None
     definition_provider: Any = None
+    document_highlight_provider: Any = None
     document_link_provider: Any = None
     completion_provider: Any = None
     execute_command_provider: Any = None
+    workspace: Any = None
 
 
 class ServerInfo(Shape, frozen=True, kw_only=True):

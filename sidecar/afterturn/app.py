@@ -29,6 +29,7 @@ from afterturn_protocol.lifecycle import AfterturnClientCapabilities, Initialize
 from afterturn_protocol.table import EVENTS, METHODS, REQUEST, load
 
 if TYPE_CHECKING:
+    from afterturn.editor.ports import Needs as EditorNeeds
     from afterturn.parts import Parts
     from afterturn.settings import Layer
     from afterturn_protocol.service import SettingsProblem
@@ -57,7 +58,11 @@ def run_server(options: ServeOptions, stdin_fd: int, stdout_fd: int) -> int:
 
 
 class App:
-    """One client's server, from the first byte to the exit code."""
+    """One client's server, from the first byte to the exit code.
+
+    owns_process: whether the process is there for this server alone. One that runs inside of another program leaves
+    that program's signals and garbage collector alone, and does not end it where something hangs.
+    """
 
     def __init__(
         self,
@@ -68,6 +73,7 @@ class App:
         *,
         bindings: dict[str, Binding] = BINDINGS,
         clock: Clock | None = None,
+        owns_process: bool = True,
     ) -> None:
         self.max_message_bytes = options.max_message_bytes
         self.max_in_flight = MAX_IN_FLIGHT
@@ -75,6 +81,7 @@ class App:
         self.started = self.clock.monotonic()
         self._options = options
         self._loop = loop
+        self._owns_process = owns_process
         self._ending: asyncio.Future[tuple[int, float]] = loop.create_future()
         self._writer = Writer(loop, stdout_fd, self._stdout_broken, CONGESTED_BYTES)
         self._reader = Reader(loop, stdin_fd, self._feed, self._stdin_ended)
@@ -99,17 +106,19 @@ class App:
         """Serve until something ends the process; returns the exit code, with everything saved and flushed."""
         loop = self._loop
         loop.set_exception_handler(_log_stray_exception)
-        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
-            loop.add_signal_handler(number, self.end, code, 0.0)
+        if self._owns_process:
+            for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+                loop.add_signal_handler(number, self.end, code, 0.0)
+            loop.call_soon(_start_collecting)
         if self._options.client_process_id is not None:
             self._watch(self._options.client_process_id)
         self._reader.start()
-        loop.call_soon(_start_collecting)
         code, grace_seconds = await self._ending
         # Whatever a handler or a disk still does: the client is gone, and the process goes with it.
         hard = threading.Timer(END_LIMIT_SECONDS, os._exit, (code,))
         hard.daemon = True
-        hard.start()
+        if self._owns_process:
+            hard.start()
         self._reader.close()
         self.connection.end()
         ended_at = loop.time()
@@ -216,12 +225,13 @@ class App:
     # -- what the lifecycle methods ask for (methods.lifecycle.Server) -----------------------------------------
 
     def method_names(self) -> list[str]:
-        return sorted(self.connection.routes)
+        return sorted(name for name in self.connection.routes if name in METHODS)
 
     def event_names(self) -> list[str]:
         return [event.name for event in EVENTS.values() if event.implemented]
 
-    def begin(self, params: InitializeParams) -> None:
+    def begin(self, params: InitializeParams) -> dict[str, Any]:
+        declared = self._mount(params)
         experimental = params.capabilities and params.capabilities.experimental
         if experimental and experimental.afterturn:
             self.client_capabilities = experimental.afterturn
@@ -235,6 +245,35 @@ class App:
             self._watch(params.process_id)
         # Reading the settings file can wait until the client has its answer; its problems have to.
         self._loop.call_soon(self._tell_problems)
+        return declared
+
+    def _mount(self, params: InitializeParams) -> dict[str, Any]:
+        """The language-server face, for an editor; what LSP's part of the capabilities is then.
+
+        Loading it takes a quarter of a second, which nobody else waits for: no request is taken before this answer.
+        """
+        if params.capabilities is None or params.capabilities.text_document is None:
+            return {}
+        from afterturn.editor.mount import Face
+
+        face = Face(self._editor_needs(), params)
+        self.connection.routes.update(face.routes)
+        return face.capabilities
+
+    def _editor_needs(self) -> "EditorNeeds":
+        from afterturn.editor.ports import Needs
+
+        return Needs(
+            line=self.connection,
+            originals=lambda: self.parts.condense,
+            recaps=lambda: self.parts.recap,
+            traces=lambda: self.parts.recall,
+            status=lambda: self.parts.status,
+            catalogue=lambda: self.parts.store.catalogue,
+            opened=lambda: self.parts.store.opened,
+            change_settings=self.change_settings,
+            begin_shutdown=self.begin_shutdown,
+        )
 
     def begin_shutdown(self) -> None:
         self.connection.state = State.SHUTDOWN

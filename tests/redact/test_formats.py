@@ -295,7 +295,11 @@ SENTENCES_AND_CALLS = [
     ('echo "«hunter2»" | docker login -u bob --password-stdin ghcr.io', "password"),
     ('ConvertTo-SecureString "«hunter2»" -AsPlainText -Force', "password"),
     ("ConvertTo-SecureString -String '«swordfish»' -AsPlainText", "password"),
+    ('ConvertTo-SecureString -AsPlainText -Force -String "«hunter2»"', "password"),
+    ('convertto-securestring "«hunter2»" -asplaintext -force', "password"),
     ("requests.get(url, auth=('bob', '«hunter2»'))", "password"),
+    ('session.auth = ("bob", "«hunter2»")', "password"),
+    (r'{"code": "get(url, auth=(\"bob\", \"«hunter2»\"))"}', "password"),
     ("ssh-keygen -t ed25519 -N «hunter2» -f x", "password"),
     ("ssh-keygen -t ed25519 -N '«hunter2»' -f x", "password"),
 ]

@@ -61,6 +61,25 @@ def check(value: Any, wanted: Any, **counts: int) -> None:
             [{"name": "DB_PASSWORD", "value": "[REDACTED:password]"}, {"name": "HOME", "value": "/x"}],
             {"password": 1},
         ),
+        (
+            {"db_password": {"type": "string", "value": "hunter2"}, "port": {"type": "number", "value": 5432}},
+            {
+                "db_password": {"type": "string", "value": "[REDACTED:password]"},
+                "port": {"type": "number", "value": 5432},
+            },
+            {"password": 1},
+        ),
+        (
+            ["curl", "-u", "me:hunter2", "-d", "a b"],
+            ["curl", "-u", "me:[REDACTED:basic-auth]", "-d", "a b"],
+            {"basic-auth": 1},
+        ),
+        (
+            ["sudo", "/bin/docker", "login", "-p", "hunter2"],
+            ["sudo", "/bin/docker", "login", "-p", "[REDACTED:password]"],
+            {"password": 1},
+        ),
+        (["grep", "-p", "hunter2"], ["grep", "-p", "hunter2"], {}),
         (["mysql", "--password", "hunter2"], ["mysql", "--password", "[REDACTED:password]"], {"password": 1}),
         ({"command": "mysql -psecret"}, {"command": "mysql -psecret"}, {}),
         ({"env": {"API_TOKEN": "abc"}}, {"env": {"API_TOKEN": "abc"}}, {}),
@@ -68,7 +87,7 @@ def check(value: Any, wanted: Any, **counts: int) -> None:
         (None, None, {}),
         ([], [], {}),
     ],
-    ids=range(24),
+    ids=range(28),
 )
 def test_a_json_value(value: Any, wanted: Any, counts: dict[str, int]) -> None:
     check(value, wanted, **counts)

@@ -69,6 +69,23 @@ async def test_first_ref_tells_duplicates(store: SqliteStore) -> None:
     assert [each.first_ref for each in await store.archive.load("s", [5, 2, 3])] == [1, 2, 1]
 
 
+async def test_the_output_of_a_call_is_the_one_it_was_archived_with(store: SqliteStore) -> None:
+    await take(store, "s", call("one", id="c", at=5))
+    calls = [call("one", id="c", at=5, is_error=True), call("one", id="d", at=5, is_error=True)]
+    taken = await store.archive.take_in("s", Intake(calls=calls), now_ms=1)
+    assert [(each.ref, each.first_ref) for each in taken.placed] == [(1, 1), (2, 2)]
+
+
+async def test_more_calls_than_one_statement_takes(store: SqliteStore) -> None:
+    calls = [call(f"text {number % 600}", id=f"c{number}") for number in range(1203)]
+    for is_new in (True, False):
+        taken = await store.archive.take_in("s", Intake(calls=calls), now_ms=1)
+        assert [(each.ref, each.first_ref, each.is_new) for each in taken.placed] == [
+            (number + 1, number % 600 + 1, is_new) for number in range(1203)
+        ]
+    assert await texts(store, "s", 1, 601, 1203) == ["text 0", "text 0", "text 2"]
+
+
 async def test_a_duplicate_in_a_fork_is_one_of_its_parents(store: SqliteStore) -> None:
     await take(store, "parent", call("same", id="a"))
     await store.sessions.open("child", project=None, parent_session_id="parent", now_ms=1)

@@ -136,6 +136,14 @@ async def test_what_expired_is_nobodys_first(store: SqliteStore) -> None:
     assert [(each.ref, each.first_ref) for each in taken.placed] == [(2, 2)]
 
 
+async def test_what_is_whole_again_is_the_first_for_those_after_it(store: SqliteStore) -> None:
+    await take(store, "s", call("one", id="a"), now_ms=0)
+    assert await sweep(store, 31) == 1
+    calls = [call("one", id="b"), call("one", id="a"), call("one", id="c")]
+    taken = await store.archive.take_in("s", Intake(calls=calls), now_ms=31 * DAY_MS)
+    assert [(each.ref, each.first_ref) for each in taken.placed] == [(2, 2), (1, 1), (3, 1)]
+
+
 async def test_what_waited_waits_no_more(store: SqliteStore) -> None:
     await take_turn(store, "s", call("one"), now_ms=0)
     await sweep(store, 31)

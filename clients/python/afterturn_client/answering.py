@@ -44,17 +44,19 @@ class Answering:
         if handler is None:
             self._connection.refuse(id, METHOD_NOT_FOUND, f"this client does not answer {method}")
         else:
-            self._open[id] = anyio.CancelScope()
-            self._tasks.start_soon(self._answer, id, method, params, handler)
+            scope = self._open[id] = anyio.CancelScope()
+            self._tasks.start_soon(self._answer, scope, id, method, params, handler)
 
     def withdrawn(self, id: Id) -> None:
         """The server does not want it any more."""
         if id in self._open:
             self._open[id].cancel()
 
-    async def _answer(self, id: Id, method: str, params: Any, handler: Callable[[Any], Any]) -> None:
+    async def _answer(
+        self, scope: anyio.CancelScope, id: Id, method: str, params: Any, handler: Callable[[Any], Any]
+    ) -> None:
         try:
-            with self._open[id] as scope:
+            with scope:
                 result = await _called(handler, decoded(method, params, load(SERVER_REQUESTS[method].params)))
                 self._connection.reply(id, result)
             if scope.cancelled_caught:
@@ -67,7 +69,8 @@ class Answering:
             log.exception("the handler of %s failed", method)
             self._connection.refuse(id, INTERNAL_ERROR, "the client's handler failed")
         finally:
-            del self._open[id]
+            if self._open.get(id) is scope:  # a server that uses an id twice has another one there
+                del self._open[id]
 
 
 async def _called(handler: Callable[[Any], Any], params: Any) -> Any:

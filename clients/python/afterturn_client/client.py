@@ -13,7 +13,7 @@ from msgspec import Struct
 from afterturn import __version__
 from afterturn_client.answering import ContextHandler, Handlers, SamplingHandler
 from afterturn_client.connection import Connection, decoded
-from afterturn_client.errors import AfterturnError, NotOpen, ServerError, WrongVersion
+from afterturn_client.errors import AfterturnError, BadParams, NotOpen, ServerError, WrongVersion
 from afterturn_client.finding import find_server, safe_environment
 from afterturn_client.link import Link
 from afterturn_client.listening import Listener, Listening
@@ -198,7 +198,7 @@ class Afterturn(Nouns):
         token = f"progress-{self._last_token}"
         self._progress[token] = on_progress
         try:
-            return await _asked(connection, method, _with_token(params, token), limit)
+            return await _asked(connection, method, _with_token(method, params, token), limit)
         finally:
             del self._progress[token]
 
@@ -275,12 +275,16 @@ def _result_type(method: str) -> Any:
     return object if known is None or known.result is None else load(known.result)
 
 
-def _with_token(params: Any, token: str) -> Any:
-    if isinstance(params, Struct):
-        from msgspec.structs import replace
+def _with_token(method: str, params: Any, token: str) -> Any:
+    from msgspec.structs import replace
 
-        return replace(params, work_done_token=token)
-    return {**params, "workDoneToken": token}
+    try:
+        if isinstance(params, Struct):
+            return replace(params, work_done_token=token)
+        fields: Mapping[str, Any] = params or {}
+        return {**fields, "workDoneToken": token}
+    except TypeError as problem:
+        raise BadParams(f"{method}: its params have no place for a progress token") from problem
 
 
 def _wrong_version(supported: list[int]) -> WrongVersion:

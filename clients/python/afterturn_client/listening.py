@@ -62,7 +62,8 @@ class Listener(Generic[E]):
         while not self._kept:
             if self._ended is not None:
                 raise self._ended
-            self._changed = anyio.Event()
+            if self._changed.is_set():  # one that others wait for stays
+                self._changed = anyio.Event()
             await self._changed.wait()
         return self._kept.popleft()
 
@@ -76,8 +77,8 @@ class Listener(Generic[E]):
         self._changed.set()
 
     def end(self, problem: AfterturnError) -> None:
-        """No more will come."""
-        self._ended = problem
+        """No more will come. What ended it first is what is told."""
+        self._ended = self._ended or problem
         self._changed.set()
 
 
@@ -136,7 +137,7 @@ class Listening:
 
     def end(self, problem: AfterturnError) -> None:
         """The connection has ended."""
-        self._ended = problem
+        self._ended = self._ended or problem
         for listener in list(self._listeners):
             listener.end(problem)
 

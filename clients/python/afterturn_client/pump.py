@@ -30,6 +30,7 @@ class Pump:
         self._queued = anyio.Event()
         self._waiting_bytes = 0
         self._sealed = False
+        self._closing = False
         self._heard = False
         self._ended = anyio.Event()
 
@@ -62,12 +63,16 @@ class Pump:
             code = await self._exit_code()
             with anyio.move_on_after(LAST_BYTES_SECONDS):
                 await stderr_done.wait()
-            connection.end(problem or Exited(code, self._link.last_words))
+            if self._closing:
+                connection.close()
+            else:
+                connection.end(problem or Exited(code, self._link.last_words))
             self._ended.set()
             tasks.cancel_scope.cancel()
 
     async def close(self, connection: Connection) -> None:
         """shutdown, exit, end of input; then SIGTERM, then SIGKILL, with two seconds in between."""
+        self._closing = True
         connection.farewell()
         self.seal()
         for harder in (lambda: None, self._link.terminate, self._link.kill):

@@ -42,7 +42,8 @@ def condense(client: Afterturn, turn: int, calls: list[ToolCall], messages: list
         return  # the agent goes on with what it has
     shorter = {item.tool_call_id: item.replacement for item in result.items if item.replacement}
     for message in messages:
-        message["content"] = shorter.get(message.get("tool_call_id", ""), message["content"])
+        if text := shorter.get(message.get("tool_call_id", "")):
+            message["content"] = text
 
 
 def agent(client: Afterturn, question: str) -> str:

@@ -9,6 +9,9 @@ const STDERR_TAIL = 8192;
 /** How long the pipes may stay open after the end of the process, in ms: somebody else may hold them. */
 const PIPES_MS = 500;
 
+/** How often a timer that only holds the host fires, in ms. */
+const HOLD_MS = 60_000;
+
 /**
  * One server process, ours alone to end. Neither it nor its pipes keep the host alive.
  *
@@ -65,19 +68,31 @@ export class Child {
     this.process.stdout.on("end", () => void this.end(graceMs, true));
   }
 
+  /** Ask it to end, and wait for nothing. */
+  terminate(): void {
+    this.process.kill("SIGTERM");
+  }
+
   /**
    * End it: its input first, after `graceMs` SIGTERM, after `graceMs` more SIGKILL. In the background that does not
    * keep the host alive.
    */
   async end(graceMs: number, background: boolean): Promise<Exit> {
-    // Destroyed rather than ended where it is full: a write under way would wait for ever.
-    if (this.process.stdin.writableNeedDrain) this.process.stdin.destroy();
-    else this.process.stdin.end();
-    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-      if (await within(graceMs, background, this.ended)) break;
-      this.process.kill(signal);
+    // The process and its pipes are unref'd for good, so that something else has to hold the host until it has ended.
+    const hold = setInterval(() => {}, HOLD_MS);
+    if (background) hold.unref();
+    try {
+      // Destroyed rather than ended where it is full: a write under way would wait for ever.
+      if (this.process.stdin.writableNeedDrain) this.process.stdin.destroy();
+      else this.process.stdin.end();
+      for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+        if (await within(graceMs, this.ended)) break;
+        this.process.kill(signal);
+      }
+      return await this.ended;
+    } finally {
+      clearInterval(hold);
     }
-    return this.ended;
   }
 
   async #watch(): Promise<Exit> {
@@ -85,17 +100,16 @@ export class Child {
     const exit = await new Promise<Omit<Exit, "stderr">>((resolve) =>
       this.process.once("exit", (exitCode, signal) => resolve({ exitCode, signal })),
     );
-    await within(PIPES_MS, true, closed);
+    await within(PIPES_MS, closed);
     return { ...exit, stderr: this.stderr };
   }
 }
 
-/** Whether the promise settles within this time, in ms. */
-export async function within(ms: number, background: boolean, promise: Promise<unknown>): Promise<boolean> {
+/** Whether the promise settles within this time, in ms. Waiting for it does not keep the host alive. */
+async function within(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-    if (background) timer.unref();
+    timer = setTimeout(resolve, ms, false).unref();
   });
   try {
     return await Promise.race([promise.then(() => true), late]);

@@ -86,12 +86,16 @@ export class Connection {
 
   notify(method: string, params: object): void {
     if (this.#ended) return;
+    let frame: Buffer;
     try {
-      if (this.#outbox.push(frameOf({ method, params }))) return;
-      this.surroundings.onWarning(`${method} was not sent: the server does not read`);
+      frame = frameOf({ method, params });
     } catch (error) {
       this.surroundings.onWarning(`${method} was not sent: JSON cannot say its params`, error);
+      return;
     }
+    const tooLarge = this.#tooLarge(frame);
+    if (tooLarge) this.surroundings.onWarning(`${method} was not sent: ${tooLarge}`);
+    else if (!this.#outbox.push(frame)) this.surroundings.onWarning(`${method} was not sent: the server does not read`);
   }
 
   receive(chunk: Buffer): void {
@@ -131,10 +135,16 @@ export class Connection {
       call.reject(new SendError(call.method, "not_json", "JSON cannot say its params", error));
       return undefined;
     }
-    if (frame.length <= this.maxMessageBytes) return frame;
-    const limit = `${frame.length} bytes are more than the ${this.maxMessageBytes} that the server takes`;
-    call.reject(new SendError(call.method, "too_large", limit));
+    const tooLarge = this.#tooLarge(frame);
+    if (!tooLarge) return frame;
+    call.reject(new SendError(call.method, "too_large", tooLarge));
     return undefined;
+  }
+
+  /** What is wrong with the size of a frame, if anything is. */
+  #tooLarge({ length }: Buffer): string | undefined {
+    if (length <= this.maxMessageBytes) return undefined;
+    return `${length} bytes are more than the ${this.maxMessageBytes} that the server takes`;
   }
 
   #reply(answer: Answer): void {
@@ -142,8 +152,11 @@ export class Connection {
     let frame: Buffer;
     try {
       frame = frameOf(answer);
+      const tooLarge = this.#tooLarge(frame);
+      if (tooLarge) throw new Error(tooLarge);
     } catch (error) {
-      this.surroundings.onWarning("a handler's result was not sent: JSON cannot say it", error);
+      // Without an answer the server would wait until its own deadline.
+      this.surroundings.onWarning("a handler's result was not sent", error);
       frame = frameOf({ id: answer.id, ...HANDLER_FAILED });
     }
     if (!this.#outbox.push(frame)) this.surroundings.onWarning("an answer was not sent: the server does not read");

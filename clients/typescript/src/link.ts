@@ -30,7 +30,7 @@ export class Link {
     readonly initialized: InitializeResult,
   ) {}
 
-  /** Start a process and shake hands. Rejects with StartError, and ends the process then. */
+  /** Start a process and shake hands. Rejects with StartError, once the process has ended. */
   static async open(launch: Launch, surroundings: Omit<Surroundings, "onBroken">): Promise<Link> {
     const child = await Child.spawn(launch.command, launch.env, launch.cwd);
     const onBroken = (error: ProtocolError): void => {
@@ -40,13 +40,18 @@ export class Link {
     const connection = new Connection(child.stdin, { ...surroundings, onBroken });
     child.pipeTo((chunk) => connection.receive(chunk), GRACE_MS);
     void child.ended.then((exit) => connection.end(new ExitError(exit)));
+    // Whatever was started there may not look at its input, and so not see that the host has gone.
+    const abandon = (): void => child.terminate();
+    process.once("exit", abandon);
     try {
       const initialized = await shakeHands(connection, launch);
       return new Link(child, connection, initialized);
     } catch (error) {
       connection.end(new ClosedError());
-      void child.end(GRACE_MS, true);
+      await child.end(GRACE_MS, launch.background && !launch.signal?.aborted);
       throw new StartError(`${launch.command.join(" ")}: ${(error as Error).message}`, launch.command, error);
+    } finally {
+      process.off("exit", abandon);
     }
   }
 

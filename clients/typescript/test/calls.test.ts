@@ -123,6 +123,8 @@ test("what is larger than the server takes is not sent", async (t) => {
     assert.ok(error instanceof SendError);
     return error.code === "too_large";
   });
+  client.notify("recap/onTurnStart", { sessionId: "x".repeat(1_000_000) });
+  assert.deepEqual((await report(client)).notified, ["initialized"]);
 });
 
 test("an error without an id is a warning", async (t) => {

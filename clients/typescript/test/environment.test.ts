@@ -9,6 +9,7 @@ const HOST = {
   XDG_DATA_HOME: "/data",
   AFTERTURN_HOME: "/a",
   https_proxy: "http://proxy",
+  REQUESTS_CA_BUNDLE: "/ca.pem",
   SystemRoot: "C:\\Windows",
   OPENAI_API_KEY: "secret",
   OTHER_KEY: "secret",
@@ -25,6 +26,7 @@ const SAFE = {
   XDG_DATA_HOME: "/data",
   AFTERTURN_HOME: "/a",
   https_proxy: "http://proxy",
+  REQUESTS_CA_BUNDLE: "/ca.pem",
   SystemRoot: "C:\\Windows",
 };
 

@@ -30,6 +30,11 @@ const CASES: [name: string, handler: CreateMessage, answer: object][] = [
     () => circle as never,
     { error: { code: -32603, message: "The host's handler failed" } },
   ],
+  [
+    "gives more than the server takes",
+    () => ({ ...ANSWER, text: "x".repeat(1_000_000) }),
+    { error: { code: -32603, message: "The host's handler failed" } },
+  ],
 ];
 
 for (const [name, handler, answer] of CASES) {

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { inTime } from "./conversation.js";
 import { PACKAGE, SERVER, STUB, temporaryFolder } from "./places.js";
-import { eventually, isRunning } from "./stubbed.js";
+import { eventually, isRunning, running } from "./stubbed.js";
 
 const ENTRY = pathToFileURL(path.join(PACKAGE, "dist/esm/index.js")).href;
 const START = "const client = await Afterturn.start({ command: process.execPath, args: [STUB, 'well'] });";
@@ -56,6 +56,11 @@ const HOSTS: [name: string, script: string, out: string][] = [
   ],
   ["one that closes its client", `${START} console.log((await client.close()).exitCode);`, "0\n"],
   [
+    "one that closes a server that has to be killed",
+    `${START.replace("'well'", "'deaf to SIGTERM'")} console.log((await client.close({ graceMs: 50 })).signal);`,
+    "SIGKILL\n",
+  ],
+  [
     "one whose server does not read closes it and goes",
     `${IN_BACKGROUND}
      await client.recap.get({ sessionId: "stop reading" }, { background: false });
@@ -67,6 +72,22 @@ const HOSTS: [name: string, script: string, out: string][] = [
 
 for (const [name, script, out] of HOSTS) {
   test(name, async (t) => assert.deepEqual(await runHost(startHost(t, script)), { code: 0, out, err: "" }));
+}
+
+const STRANGERS: [name: string, options: string, out: string][] = [
+  ["a start that fails", "timeoutMs: 100", "StartError\n"],
+  ["a start in the background that the host does not wait for", "background: true", ""],
+];
+
+for (const [name, options, out] of STRANGERS) {
+  test(`${name} leaves no process, though what was started never looks at its input`, async (t) => {
+    const mark = path.basename(temporaryFolder());
+    const args = `['-e', 'setInterval(() => {}, 1000)', '--', '${mark}']`;
+    const script = `Afterturn.start({ command: process.execPath, args: ${args}, ${options} })
+      .catch(({ name }) => console.log(name));`;
+    assert.deepEqual(await runHost(startHost(t, script)), { code: 0, out, err: "" });
+    await eventually(() => running(mark).length === 0, "no process is left");
+  });
 }
 
 /** A host of the real server that prints its server's pid and lives on. */

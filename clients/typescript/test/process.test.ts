@@ -35,7 +35,7 @@ for (const [how, cause, message, options] of UNSTARTABLE) {
       assert.ok(error.message.length < 10_000);
       return true;
     });
-    await eventually(() => children().length === 0, "no child is left");
+    assert.deepEqual(children(), []);
   });
 }
 
@@ -189,7 +189,7 @@ test("closing ends a start that is under way", async (t) => {
   await eventually(() => children().length === 1, "the next process is there");
   await client.close({ graceMs: 50 });
   assert.equal(client.status, "closed");
-  await eventually(() => children().length === 0, "and has gone");
+  assert.deepEqual(children(), []);
 });
 
 test("a server that does not come up again is given up", async (t) => {

@@ -62,10 +62,12 @@ export function next<E extends EventName>(client: Afterturn, event: E): Promise<
 
 /** The children of this process that are still there, alive or not reaped. */
 export function children(): number[] {
-  const pids = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-  return pids.filter((pid) => statOf(pid)?.parent === process.pid);
+  return allPids().filter((pid) => statOf(pid)?.parent === process.pid);
+}
+
+/** The processes that have this among their arguments. */
+export function running(mark: string): number[] {
+  return allPids().filter((pid) => read(pid, "cmdline")?.includes(mark));
 }
 
 /** Whether the process lives: one that waits to be reaped does not. */
@@ -74,11 +76,21 @@ export function isRunning(pid: number): boolean {
   return state !== undefined && state !== "Z";
 }
 
+function allPids(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
 function statOf(pid: number): { state: string; parent: number } | undefined {
+  // The name, in parentheses, may hold anything; after it come state and parent.
+  const [state, parent] = read(pid, "stat")?.split(") ").at(-1)?.split(" ") ?? [];
+  return state === undefined ? undefined : { state, parent: Number(parent) };
+}
+
+function read(pid: number, file: "stat" | "cmdline"): string | undefined {
   try {
-    // The name, in parentheses, may hold anything; after it come state and parent.
-    const [state = "", parent] = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
-    return { state, parent: Number(parent) };
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
   } catch {
     return undefined;
   }

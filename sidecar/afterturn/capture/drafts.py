@@ -46,15 +46,13 @@ class Draft:
 class Drafted(Struct, frozen=True, kw_only=True):
     """The drafts of an episode, for one run, which changes them.
 
-    notes: what went less well so far. seconds: what each stage took. started: epoch ms. chars: about how many the
-    episode holds.
+    notes: what went less well so far. seconds: what each stage took. started: epoch ms.
     """
 
     drafts: list[Draft]
     notes: Notes
     seconds: dict[str, float]
     started: int
-    chars: int
 
 
 class Stopwatch:
@@ -98,7 +96,7 @@ def drafted(
         pairs = normalised(steps, settings, notes)
     with watch.stage("reflect"):
         drafts = _drafts(episode, pairs)
-    return Drafted(drafts=drafts, notes=notes, seconds=watch.seconds, started=started, chars=size(episode))
+    return Drafted(drafts=drafts, notes=notes, seconds=watch.seconds, started=started)
 
 
 def _drafts(episode: Episode, pairs: Sequence[tuple[Step, Step]]) -> list[Draft]:
@@ -124,10 +122,12 @@ def size(episode: Episode) -> int:
     """About how many chars an episode holds, counted quickly."""
     size = 0
     for turn in episode.turns:
-        size += len(turn.content) if isinstance(turn.content, str) else len(content_text(turn.content))
-        meta = turn.meta
-        if meta is None:
-            continue
-        size += 1000 * len(meta.tool_calls or ())
-        size += sum(len(text) for text in (meta.output, meta.result, meta.agent_thinking) if isinstance(text, str))
+        content, meta = turn.content, turn.meta
+        if content:
+            size += len(content) if isinstance(content, str) else len(content_text(content))
+        if meta is not None:
+            size += 1000 * len(meta.tool_calls or ())
+            for text in (meta.output, meta.result, meta.agent_thinking):
+                if isinstance(text, str):
+                    size += len(text)
     return size

@@ -103,10 +103,13 @@ class _Texts:
                     call.thinking_before,
                     call.assistant_text_before,
                 )
-        self._texts += [value for value in values if type(value) is str]
-        self.is_plain.append(
-            all(self._is_plain(value) for value in values if value is not None and type(value) is not str)
-        )
+        plain = True
+        for value in values:
+            if type(value) is str:
+                self._texts.append(value)
+            elif value is not None and plain:
+                plain = self._is_plain(value)
+        self.is_plain.append(plain)
 
     def _is_plain(self, value: Any, levels: int = MOST_LEVELS) -> bool:
         if isinstance(value, str):

@@ -87,8 +87,9 @@ async def run(needs: Needs, work: EpisodeWork) -> Captured:
     process, loses nothing that was paid for: run again, it goes on from what `scores` holds.
     """
     make = partial(drafted, work.episode, work.settings, needs.redact, needs.clock, work.at_stage)
-    made = await beside(size(work.episode), make)
-    return await _Run(needs, work, made).run(made.drafts, made.started)
+    chars = size(work.episode)
+    made = await beside(chars, make)
+    return await _Run(needs, work, made, chars).run(made.drafts, made.started)
 
 
 def with_persist(result: CaptureResult, ms: int) -> CaptureResult:
@@ -97,9 +98,9 @@ def with_persist(result: CaptureResult, ms: int) -> CaptureResult:
 
 
 class _Run:
-    """One run. Its parts are the stages, in order."""
+    """One run. Its parts are the stages, in order. chars: size of the episode."""
 
-    def __init__(self, needs: Needs, work: EpisodeWork, made: Drafted) -> None:
+    def __init__(self, needs: Needs, work: EpisodeWork, made: Drafted, chars: int) -> None:
         self.needs = needs
         self.work = work
         self.notes = made.notes
@@ -107,7 +108,7 @@ class _Run:
         self.seconds = made.seconds
         watch = Stopwatch(needs.clock, work.at_stage, made.seconds)
         self.stage, self.measured = watch.stage, watch.measured
-        self.chars = made.chars
+        self.chars = chars
         self.calls = LlmCalls(reflection_synth=0, alpha_scoring=0, batched_reflection=0)
         self.usage: Usage | None = None
 

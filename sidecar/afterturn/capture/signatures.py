@@ -30,6 +30,10 @@ _PATTERNS = (
         rf"\b[45]\d\d (?:{_STATUSES})\b",
     ),
 )
+_LITERALS = frozenset(each for literals, _ in _PATTERNS for each in literals)
+# Few chars of a text are capitals, so one pass from one to the next costs less than one for each literal.
+_CAPITALISED = re.compile("|".join(re.escape(each) for each in sorted(_LITERALS) if not each[0].islower()))
+_UNCAPITALISED = tuple(each for each in sorted(_LITERALS) if each[0].islower())
 _PHRASES = (
     "not found",
     "o such file or directory",
@@ -38,6 +42,7 @@ _PHRASES = (
     "onnection refused",
 )
 _PHRASE = re.compile("|".join(_PHRASES))
+_LETTER = re.compile("[A-Za-z]")
 
 
 class Telltales(Struct, frozen=True):
@@ -53,7 +58,8 @@ _ALL = Telltales(_PATTERNS, _PHRASES)
 def telltales(texts: Iterable[str]) -> Telltales:
     """What these texts hold; looking through all of them at once costs less than through each."""
     text = "\n".join(texts)
-    patterns = [([each for each in literals if each in text], pattern) for literals, pattern in _PATTERNS]
+    held = {*_CAPITALISED.findall(text), *[each for each in _UNCAPITALISED if each in text]}
+    patterns = [([each for each in literals if each in held], pattern) for literals, pattern in _PATTERNS]
     return Telltales([pair for pair in patterns if pair[0]], [each for each in _PHRASES if each in text])
 
 
@@ -115,7 +121,7 @@ def _fit(found: str) -> Iterator[str]:
 
 
 def _is_telling(signature: str) -> bool:
-    return sum(char.isascii() and char.isalpha() for char in signature) >= _LETTERS
+    return len(_LETTER.findall(signature)) >= _LETTERS
 
 
 def _weight(signature: str) -> int:

@@ -1,7 +1,7 @@
 """An episode as it is kept until it is captured, and what makes it the same one again (capture.md, 'Durability')."""
 
 import json
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,12 +25,15 @@ class JobOptions(Struct, frozen=True, kw_only=True):
 
 
 def content_hash(episode: Episode) -> bytes:
-    """32 bytes over the episode as it was sent; the order of keys in any JSON of it does not count."""
+    """32 bytes over the episode as it was sent; the order of keys in any JSON of it does not count.
+
+    SHA-256, because most processors have it built in.
+    """
     try:
         data = _encode_sorted(episode)
     except UnicodeEncodeError:  # a lone surrogate
         data = _canonical(msgspec.to_builtins(episode, str_keys=True)).encode()
-    return blake2b(data, digest_size=32).digest()
+    return sha256(data).digest()
 
 
 def packed(value: Struct) -> bytes:

@@ -174,7 +174,7 @@ def _hidden(call: NewCall, hide: Callable[[str], str]) -> NewCall:
         digest=text_digest(encoded(text)),
         tool_call_id=call.tool_call_id,
         tool_name=call.tool_name,
-        args=json_text(redacted_args(call.args, hide)),
+        args=redacted_args(call.args, hide),
         text=text,
         is_error=call.is_error,
         status=call.status,
@@ -187,16 +187,16 @@ def _hidden(call: NewCall, hide: Callable[[str], str]) -> NewCall:
     )
 
 
-def redacted_args(args: str, hide: Callable[[str], str]) -> Any:
-    """Args, given as JSON text, as a redacted value: what redaction leaves as JSON, else the text it left."""
+def redacted_args(args: str, hide: Callable[[str], str]) -> str:
+    """Args, given as JSON text, redacted and still JSON: what redaction leaves of it, as a string if it must be."""
     text = json.dumps(json.loads(args), ensure_ascii=False) if "\\u" in args else args
     safe = hide(text)
     if safe == text:
-        return json.loads(args)
+        return args
     try:
-        return json.loads(safe)
+        return json_text(json.loads(safe))
     except ValueError:
-        return safe
+        return json_text(safe)
 
 
 def _image_descriptors(content: list[Block] | None) -> str | None:

@@ -11,7 +11,6 @@ from afterturn.condense.bullets import Bullet, extractive_bullets, texts_by_call
 from afterturn.condense.calls import Call, redacted_args
 from afterturn.condense.footer import footer
 from afterturn.condense.gates import is_oversized
-from afterturn.condense.identity import json_text
 from afterturn.condense.labels import substitute_inline_refs
 from afterturn.condense.ports import Redactor
 from afterturn.condense.refs import short_id
@@ -29,10 +28,11 @@ _LATER_CHARS = 2000
 
 
 class SafeCall(Struct, frozen=True):
-    """A call without its secrets. args: any JSON."""
+    """A call without its secrets. args: any JSON; args_text: the same as text."""
 
     tool_name: str
     args: Any
+    args_text: str
     text: str
     outcome: str
 
@@ -52,10 +52,11 @@ class Material:
     @cached_property
     def safe(self) -> list[SafeCall]:
         """The calls, redacted, in label order."""
-        return [
-            SafeCall(call.tool_name, redacted_args(call.args, self.hide), self.hide(call.text), call.outcome)
-            for call in self._calls
-        ]
+        return [self._safe(call) for call in self._calls]
+
+    def _safe(self, call: Call) -> SafeCall:
+        args = redacted_args(call.args, self.hide)
+        return SafeCall(call.tool_name, json.loads(args), args, self.hide(call.text), call.outcome)
 
     def hide(self, text: str) -> str:
         """A text without its secrets, which are counted."""
@@ -107,7 +108,7 @@ class Material:
         """What the arguments of each call name."""
         from afterturn.condense.extract import words_of
 
-        return [words_of(json_text(call.args)[:_LATER_CHARS]) for call in self.safe]
+        return [words_of(call.args_text[:_LATER_CHARS]) for call in self.safe]
 
 
 class Draft(Struct, frozen=True):

@@ -7,7 +7,6 @@ from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.calls import redacted_args
 from afterturn.condense.claims import claimed
 from afterturn.condense.fusing import CallFact, bare_block, joined, only_known, with_survivors
-from afterturn.condense.identity import json_text
 from afterturn.condense.locks import KeyedLocks
 from afterturn.condense.needs import Needs, beside
 from afterturn.condense.ports import StoredBlock
@@ -103,7 +102,7 @@ class Fuser:
                     CallFact(
                         short_id(call.ref),
                         call.tool_name,
-                        json_text(redacted_args(call.args, hide)),
+                        redacted_args(call.args, hide),
                         call.turn_index,
                         call.result_timestamp,
                     )

@@ -27,8 +27,7 @@ def digest(*parts: bytes) -> bytes:
     """A hash over parts that cannot run into each other."""
     state = blake2b(digest_size=_SIZE)
     for part in parts:
-        state.update(b"%d:" % len(part))
-        state.update(part)
+        state.update(b"%d:%b" % (len(part), part))
     return state.digest()
 
 

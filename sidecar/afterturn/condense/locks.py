@@ -15,7 +15,7 @@ class KeyedLocks:
     @asynccontextmanager
     async def hold(self, key: Hashable) -> AsyncGenerator[bool, None]:
         """Hold the lock of `key`; gives whether somebody else held it before. Can be cancelled while waiting."""
-        lock, users = self._locks.get(key) or (anyio.Lock(), 0)
+        lock, users = self._locks.get(key) or (anyio.Lock(fast_acquire=True), 0)
         self._locks[key] = (lock, users + 1)
         try:
             async with lock:

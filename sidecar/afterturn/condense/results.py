@@ -1,12 +1,10 @@
 """Results as they are answered, and as they are frozen (condense.md, 'Order of work')."""
 
-import json
-
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct
 from msgspec.structs import replace
 
-from afterturn.condense.identity import json_text
 from afterturn.condense.ports import FrozenBatch
+from afterturn.shapes import from_json, to_json
 from afterturn_protocol.condense import CondenseResult, CondenseWarning
 from afterturn_protocol.refs import Ref
 
@@ -25,20 +23,19 @@ def warning(stage: str, message: str) -> CondenseWarning:
 
 def frozen_text(result: CondenseResult) -> str:
     """A result as it is frozen: without its summary, which is kept beside it, and without what it cost."""
-    return json_text(to_builtins(replace(result, summary_text=None, usage=None)))
+    return to_json(replace(result, summary_text=None, usage=None)).decode()
 
 
 def thawed(batch: FrozenBatch) -> CondenseResult:
     """A frozen result, byte for byte what was answered first, but that it costs nothing now."""
-    result = convert(json.loads(batch.result), CondenseResult)
-    return replace(result, summary_text=batch.summary)
+    return replace(from_json(batch.result.encode(), CondenseResult), summary_text=batch.summary)
 
 
 def written_details(details: BlockDetails) -> str:
     """The details of a block as they are stored."""
-    return json_text(to_builtins(details))
+    return to_json(details).decode()
 
 
 def read_details(text: str) -> BlockDetails:
     """The details of a block, from `written_details`."""
-    return convert(json.loads(text), BlockDetails)
+    return from_json(text.encode(), BlockDetails)

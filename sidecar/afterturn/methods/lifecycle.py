@@ -34,8 +34,8 @@ class Server(Protocol):
         """The events that can be sent."""
         ...
 
-    def begin(self, params: InitializeParams) -> None:
-        """The client has introduced itself."""
+    def begin(self, params: InitializeParams) -> dict[str, Any]:
+        """The client has introduced itself; what is declared to it beside our own capabilities, by field."""
         ...
 
     def begin_shutdown(self) -> None:
@@ -59,9 +59,10 @@ def initialize(server: Server, params: InitializeParams, call: Call) -> Initiali
     if asked not in (None, PROTOCOL_VERSION):
         data = ErrorData(kind=Kind.PROTOCOL_VERSION, retryable=False, supported=[PROTOCOL_VERSION])
         raise RequestError(REQUEST_FAILED, f"Protocol version {asked} is not supported", data)
-    server.begin(params)
+    declared = server.begin(params)
     return InitializeResult(
         capabilities=ServerCapabilities(
+            **declared,
             experimental=ServerExperimental(
                 afterturn=AfterturnServerCapabilities(
                     protocol_version=PROTOCOL_VERSION,
@@ -69,7 +70,7 @@ def initialize(server: Server, params: InitializeParams, call: Call) -> Initiali
                     events=server.event_names(),
                     limits=Limits(max_message_bytes=server.max_message_bytes, max_in_flight=server.max_in_flight),
                 )
-            )
+            ),
         ),
         server_info=ServerInfo(name="afterturn", version=__version__),
     )

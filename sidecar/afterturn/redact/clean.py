@@ -30,6 +30,7 @@ def is_clean(text: str) -> bool:
         or "sudo" in low
         or "securestring" in low
         or "auth=(" in low
+        or "auth = (" in low
         or (" -" in low and (" -p" in low or " -a" in low or " -w" in low))
         or not text.isascii()
         or text.encode().translate(CLASSES).find(_RUN) >= 0

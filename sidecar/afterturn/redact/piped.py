@@ -13,11 +13,13 @@ _ECHO = re.compile(
     r"|(?:sudo )?passwd --stdin)"
 )
 _SECURE_STRING = re.compile(
-    r"ConvertTo-SecureString(?: -String)? (?P<quote>[\"'])(?P<password>[^\"'\n]{1,256})(?P=quote)"
+    r"ConvertTo-SecureString(?: -(?:String|AsPlainText|Force)){0,3} "
+    r"(?P<quote>[\"'])(?P<password>[^\"'\n]{1,256})(?P=quote)",
+    re.IGNORECASE,
 )
 _LOGIN = re.compile(
-    r"auth=\(\s{0,4}(?P<user>[\"'])[^\"'\n]{1,64}(?P=user),\s{0,4}"
-    r"(?P<quote>[\"'])(?P<password>[^\"'\n]{1,256})(?P=quote)\s{0,4}\)"
+    r"auth(?:=| = )\(\s{0,4}(?P<user>\\{0,7}[\"'])[^\"'\n]{1,64}(?P=user),\s{0,4}"
+    r"(?P<quote>\\{0,7}[\"'])(?P<password>[^\"'\n]{1,256})(?P=quote)\s{0,4}\)"
 )
 
 

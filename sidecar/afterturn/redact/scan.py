@@ -36,7 +36,7 @@ _URL = re.compile(rb"://")
 _DSN = re.compile(rb"@(?:tcp|unix)\(")
 _ORACLE = re.compile(rb":thin:")
 _SIGNATURE = re.compile(rb"g=(?<=sig=)")
-_PIPED = re.compile(rb"h(?:o (?<=echo )|=\((?<=auth=\())")
+_PIPED = re.compile(rb"h(?:o (?<=echo )|(?<=auth)(?:=| = )\()")
 _SECURE_STRING = re.compile(rb"v(?<=conv)ertto-securestring ")
 _IDENTIFIED = re.compile(rb"fied (?<=identified )")
 _COMMANDS = {command.word: re.compile(command.word.encode()) for command in commands.COMMANDS}

@@ -1,18 +1,23 @@
 """Structures: redaction of a JSON value, where the key of a value is its name.
 
-Beside `{"password": value}` this knows `{"name": "PASSWORD", "value": value}` and the list `["--password", value]`.
+Beside `{"password": value}` this knows `{"name": "PASSWORD", "value": value}`, `{"password": {"value": value}}` and the
+lists `["--password", value]` and `["curl", "-u", value]`.
 """
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from afterturn.redact import headers, names
+from afterturn.redact import commands, headers, names
 from afterturn.redact.span import MARKER, Span, marker, outside_markers
 from afterturn.redact.values import Setting, is_secret
 
 _MARKER = re.compile(MARKER)
 _FLAG = re.compile(r"-[\w-]+")
+# Where in a list of words, and in chars, the name of the command stands; `sudo` and the like may stand before it.
+_COMMAND_WORDS = 4
+_COMMAND_CHARS = 256
 Redact = Callable[[str], tuple[str, dict[str, int]]]
 
 
@@ -57,7 +62,8 @@ class _Walk:
         for key, child in item.items():
             copied = self.key(key, result)
             result[copied] = None
-            own = label if label and key in ("value", "Value") else str(key)
+            # `{"db_password": {"type": "string", "value": ...}}`, as Terraform prints outputs.
+            own = (label or name) if key in ("value", "Value") else str(key)
             self.rest.append((child, jar or own, result, copied))
         return result
 
@@ -66,9 +72,27 @@ class _Walk:
         is_command = not self.kind(name)
         flag = ""
         for index, child in enumerate(items):
-            self.rest.append((child, flag or name, result, index))
-            flag = child if is_command and isinstance(child, str) and _FLAG.fullmatch(child) else ""
-        return result
+            if isinstance(child, str):
+                result[index] = self.leaf(child, flag or name)
+                flag = child if is_command and _FLAG.fullmatch(child) else ""
+            else:
+                self.rest.append((child, flag or name, result, index))
+                flag = ""
+        return self.without_options(result) if is_command else result
+
+    def without_options(self, items: list[Any]) -> list[Any]:
+        """The words of a command without the secrets in its options: which those are shows only the whole command."""
+        words = [item for item in items if isinstance(item, str)]
+        head = " ".join(words[:_COMMAND_WORDS])[:_COMMAND_CHARS] + " "
+        if len(words) < len(items) or not any(command.program.search(head) for command in commands.COMMANDS):
+            return items
+        line = " ".join(words)
+        text, counts = self.redact(line)
+        if text.count(" ") < line.count(" "):
+            return items  # a secret with blanks in it, so that the words cannot be told apart any more
+        self.add(counts)
+        rest = iter(text.split(" "))
+        return [" ".join(itertools.islice(rest, word.count(" ") + 1)) for word in words]
 
     def key(self, key: Any, taken: dict[Any, Any]) -> Any:
         if not isinstance(key, str):

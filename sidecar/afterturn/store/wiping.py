@@ -4,6 +4,7 @@ from pathlib import Path
 
 from afterturn.store.errors import StoreUnavailable
 from afterturn.store.files import APPLICATION_ID, companions
+from afterturn.store.opened import forget_opened, opened_folder
 from afterturn.store.paths import STORE_NAME, StorePlace
 
 _MAGIC = b"SQLite format 3\x00"
@@ -25,6 +26,9 @@ def wipe(place: StorePlace) -> list[Path]:
             if file.exists():
                 file.unlink()
                 removed.append(file)
+        if opened_folder(place.file).is_dir():
+            forget_opened(place.file)
+            removed.append(opened_folder(place.file))
         folder = place.file.parent
         if place.own_folder and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

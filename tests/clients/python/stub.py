@@ -76,6 +76,10 @@ def answer(mode: str, message: dict[str, Any]) -> None:
     elif mode == "orphan":
         say(str(subprocess.Popen(["sleep", "30"]).pid))
         os._exit(4)
+    elif mode == "same-id":
+        for _ in range(2):
+            send(id="q", method="host/getContext", params={"sessionId": "s"})
+        send(id=id, result={"batches": 1})
     elif mode == "misfit":
         send(id=id, result={"batches": "many"})
     elif mode == "neither":
@@ -89,6 +93,8 @@ def answer(mode: str, message: dict[str, Any]) -> None:
 def serve(mode: str) -> None:
     cancelled: list[Any] = []
     for message in messages():
+        if "method" not in message:
+            continue
         if message["method"] == "initialize":
             if mode == "other-version":
                 data = {"kind": "protocol_version", "retryable": False, "supported": [7]}

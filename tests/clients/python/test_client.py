@@ -9,7 +9,7 @@ import anyio.lowlevel
 import pytest
 from msgspec import convert, to_builtins
 
-from afterturn_client import Afterturn, ServerError, TimedOut, UnknownEvent
+from afterturn_client import Afterturn, Listener, ServerError, TimedOut, UnknownEvent
 from afterturn_client.connection import Connection
 from afterturn_protocol.capture import CaptureDone, CaptureFailed, Episode, EpisodeFinalizedParams
 from afterturn_protocol.condense import (
@@ -120,6 +120,23 @@ async def test_events_are_typed_and_in_order(start: Start) -> None:
         with pytest.raises(TimedOut, match="CondenseReady"):
             await ready.next(timeout_ms=10)
     assert [event async for event in ready] == []
+
+
+async def test_all_who_read_one_listener_end_with_the_client(start: Start) -> None:
+    seen: list[CondenseReady] = []
+
+    async def read(listener: Listener[CondenseReady]) -> None:
+        async for event in listener:
+            seen.append(event)
+
+    with anyio.fail_after(PATIENCE_SECONDS):
+        async with anyio.create_task_group() as tasks, start() as client:
+            listener, probe = client.listen(CondenseReady), client.listen(CondenseReady)
+            for _ in range(3):
+                tasks.start_soon(read, listener)
+            await client.condense.on_turn_end(CondenseTurnEndParams(session_id="s", batch=batch(), final=True))
+            event = await probe.next()
+    assert seen == [event]
 
 
 async def test_several_kinds_of_events_at_once(start: Start) -> None:

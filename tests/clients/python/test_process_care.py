@@ -27,6 +27,8 @@ from afterturn_client import (
 )
 from afterturn_client.errors import AfterturnError
 from afterturn_protocol.condense import FlushParams, PlanParams
+from afterturn_protocol.context import RecapContext
+from afterturn_protocol.sampling import GetContextParams
 
 pytestmark = pytest.mark.anyio
 
@@ -106,6 +108,20 @@ async def test_a_late_answer_is_nobodys() -> None:
 async def test_only_the_first_answer_counts() -> None:
     async with bounded(), stub("double") as client:
         assert [(await client.condense.flush(FLUSH)).batches for _ in range(3)] == [1, 1, 1]
+
+
+async def test_two_questions_under_one_id_are_both_answered() -> None:
+    asked = anyio.Semaphore(0)
+
+    async def context(params: GetContextParams) -> RecapContext:
+        asked.release()
+        return RecapContext(messages=[])
+
+    async with bounded(), stub("same-id", context=context) as client:
+        for _ in range(2):
+            await client.condense.flush(FLUSH)
+            for _ in range(2):
+                await asked.acquire()
 
 
 async def test_a_flooded_stderr_stops_nothing_and_only_its_end_is_kept() -> None:
@@ -204,6 +220,13 @@ async def test_what_cannot_be_sent_costs_that_call(params: Any) -> None:
         assert (await client.condense.flush(FLUSH)).batches == 1
 
 
+@pytest.mark.parametrize("params", [FLUSH, [1]], ids=["a struct without a token", "a list"])
+async def test_progress_of_what_reports_none_is_refused(params: Any) -> None:
+    async with bounded(), stub("well") as client:
+        with pytest.raises(BadParams, match="progress token"):
+            await client.call("condense/flush", params, on_progress=print)
+
+
 async def test_a_closed_client_says_so() -> None:
     async with bounded():
         with pytest.raises(NotOpen):
@@ -214,6 +237,16 @@ async def test_a_closed_client_says_so() -> None:
             await client.condense.flush(FLUSH)
         with pytest.raises(NotOpen):
             await client.__aenter__()
+
+
+async def test_what_is_under_way_when_the_client_closes_ends_with_that() -> None:
+    async def call(client: Afterturn) -> None:
+        with pytest.raises(NotOpen, match="closed"):
+            await client.condense.flush(FLUSH)
+
+    async with bounded(), anyio.create_task_group() as tasks, stub("hang") as client:
+        tasks.start_soon(call, client)
+        await client.condense.plan(PlanParams(session_id="s"))
 
 
 async def test_a_program_that_cannot_be_started() -> None:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from afterturn.replay.stream import Compaction
 from tests.replay.importers.made import MS, answer, check, claude, events_of, lines, sessions_of, use
 
@@ -101,10 +103,19 @@ def test_a_compact_boundary() -> None:
     assert [each for each in found if isinstance(each, Compaction)] == [Compaction("s", MS + 500, 167731)]
 
 
-def test_what_the_first_lines_say_of_the_session() -> None:
+@pytest.mark.parametrize(
+    "title",
+    [
+        {"type": "summary", "summary": "A title", "leafUuid": "x"},
+        {"type": "ai-title", "sessionId": "s", "aiTitle": "A title"},
+        {"type": "custom-title", "sessionId": "s", "customTitle": "A title"},
+    ],
+    ids=lambda title: str(title["type"]),
+)
+def test_what_the_first_lines_say_of_the_session(title: dict[str, str]) -> None:
     (session,) = sessions_of(
         lines(
-            {"type": "summary", "summary": "A title", "leafUuid": "x"},
+            title,
             claude("user", "Go", cwd="/w"),
             claude("assistant", [{"type": "thinking", "thinking": "Hm."}]) | {"isApiErrorMessage": True},
         )

@@ -8,6 +8,7 @@ from afterturn.replay.stream import Compaction
 from tests.replay.importers.made import MS, STAMP, check, codex, codex_meta, events_of, lines, pretty, sessions_of
 
 EXITED = "Wall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno\n"
+TIMED = "Wall time: 0.1 seconds\nOutput:\n"
 SAID = [{"type": "input_text", "text": "Fix"}]
 
 
@@ -44,6 +45,9 @@ def test_calls_outputs_and_searches_pretty_printed() -> None:
     [
         ("plain", "plain", False),
         ('{"output": "no", "metadata": {"exit_code": 1}}', "no", True),
+        (f"Exit code: 2\n{TIMED}", f"Exit code: 2\n{TIMED}", True),
+        (f"Exit code: 0\n{TIMED}Exit code: 2\n", f"Exit code: 0\n{TIMED}Exit code: 2\n", False),
+        ("a file\nExit code: 2\n", "a file\nExit code: 2\n", False),
         ({"type": "input_text", "text": "a.txt"}, "a.txt", False),
         ({"content": [{"type": "text", "text": "a"}]}, "a", False),
         ([{"type": "input_text", "text": "a"}], [{"type": "text", "text": "a"}], False),

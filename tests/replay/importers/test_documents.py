@@ -64,7 +64,9 @@ def test_gemini_cli_thoughts_and_a_failed_call() -> None:
 
 
 def test_amp() -> None:
-    uses = [{"type": "tool_use", "id": call_id, "name": "Read", "input": {"path": "a"}} for call_id in ("x", "y", "z")]
+    uses = [
+        {"type": "tool_use", "id": call_id, "name": "Read", "input": {"path": "a"}} for call_id in ("x", "y", "z", "n")
+    ]
     check(
         "amp",
         json.dumps(
@@ -74,6 +76,7 @@ def test_amp() -> None:
                 amp_result("x", {"status": "done", "result": {"content": "1: id", "absolutePath": "/a"}}),
                 amp_result("y", {"status": "error", "error": {"message": "no such file"}}),
                 amp_result("z", {"status": "done", "result": [1]}),
+                amp_result("n", {"status": "rejected-by-user"}),
             )
         ),
         [
@@ -84,6 +87,7 @@ def test_amp() -> None:
                     ("x", "Read", {"path": "a"}, "1: id", False, None),
                     ("y", "Read", {"path": "a"}, "no such file", True, None),
                     ("z", "Read", {"path": "a"}, "[1]", False, None),
+                    ("n", "Read", {"path": "a"}, "", False, None),
                 ],
             )
         ],
@@ -96,7 +100,7 @@ def test_mini_swe_agent_rejected_replies_run_nothing() -> None:
         {"role": "user", "content": "Fix"},
         {"role": "assistant", "content": "THOUGHT: two\n\n```bash\na\n```\n```bash\nb\n```"},
         {"role": "user", "content": "Please always provide one"},
-        {"role": "assistant", "content": "THOUGHT: look\n\n```bash\nls\n```"},
+        {"role": "assistant", "content": "THOUGHT: look\n\n```bash\nls\n```\n\n```bash\nnever ended"},
         {"role": "user", "content": MINI_FAILED},
     ]
     text = json.dumps({"messages": messages, "trajectory_format": "mini-swe-agent-1", "instance_id": "i"})
@@ -107,7 +111,7 @@ def test_mini_swe_agent_rejected_replies_run_nothing() -> None:
             ("Fix", "THOUGHT: two", []),
             (
                 "Please always provide one",
-                "THOUGHT: look",
+                "THOUGHT: look\n\n\n\n```bash\nnever ended",
                 [("call-4", "bash", {"command": "ls"}, MINI_FAILED, True, None)],
             ),
         ],

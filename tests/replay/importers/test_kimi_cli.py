@@ -39,6 +39,15 @@ def test_what_a_tool_returned(returned: object, result: object, failed: bool) ->
     check("kimi-cli", text, [(None, None, [("c", "Glob", {}, result, failed, MS)])])
 
 
+def test_an_image_that_a_tool_returned_stays_a_block() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+    text = lines(
+        kimi(1, type="tool.call", toolCallId="c", name="ReadMedia", args={}),
+        kimi(2, type="tool.result", toolCallId="c", result={"output": [image]}),
+    )
+    check("kimi-cli", text, [(None, None, [("c", "ReadMedia", {}, [image], False, 2)])])
+
+
 def test_compactions_and_what_is_said_of_the_session() -> None:
     about = {"type": "config.update", "cwd": "/w", "modelAlias": "k2", "time": MS}
     opened = {"type": "metadata", "protocol_version": "1.4", "created_at": MS}

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from afterturn.replay.source import Source
 from tests.replay.importers.made import (
     EXAMPLES,
     MS,
@@ -66,6 +67,29 @@ def test_a_text_sent_again_drops_the_deltas_before_it() -> None:
         opencode_event("message.part.updated", part=part("p1", "text", text="Hello")),
     )
     check("opencode", text, [(None, "Hello", [])])
+
+
+def test_all_in_one_list_on_a_line() -> None:
+    made = [
+        message("m2", "assistant", 2),
+        part("p1", "text", text="Hel"),
+        *(opencode_event("message.part.delta", partID="p1", field="text", delta=delta) for delta in ("lo", ".")),
+        tool("p2", "a"),
+    ]
+    check("opencode", json.dumps(made), [(None, "Hello.", [CALL])])
+
+
+def test_parts_of_one_list_are_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    places: list[int] = []
+
+    def at(source: Source, begin: int, size: int) -> bytes:
+        places.append(begin)
+        return source.path.read_bytes()[begin : begin + size]
+
+    monkeypatch.setattr(Source, "at", at)
+    made = [message("m2", "assistant", 2), *(tool(f"p{number}", "a") for number in range(9))]
+    check("opencode", json.dumps(made), [(None, None, [CALL] * 9)])
+    assert places == [0]
 
 
 def test_an_exported_document() -> None:

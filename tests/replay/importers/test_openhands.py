@@ -76,6 +76,14 @@ def test_the_oldest_histories_hold_pairs() -> None:
     assert [call.result for call in session.calls] == ["a", "no such file"]
 
 
+@pytest.mark.parametrize(("code", "failed"), [(None, False), (0, False), (1, True), (-1, False)])
+def test_the_exit_codes_of_the_sdk(code: int | None, failed: bool) -> None:
+    seen = openhands_seen("c1", "a")
+    seen["observation"]["exit_code"] = code
+    (session,) = sessions_of(lines(openhands_action("c1"), seen))
+    assert [call.is_error for call in session.calls] == [failed]
+
+
 def test_the_sdk() -> None:
     error = {"kind": "AgentErrorEvent", "source": "agent", "timestamp": 6, "tool_call_id": "c2", "error": "denied"}
     said = {"kind": "MessageEvent", "source": "user", "timestamp": 1}

@@ -57,6 +57,18 @@ def test_the_path_from_the_leaf_is_the_session_and_what_was_left_a_session_each(
     ]
 
 
+def test_an_entry_that_is_no_message_does_not_part_a_branch() -> None:
+    text = lines(
+        HEADER,
+        pi("user", "Go", "e1"),
+        pi("assistant", pi_call("c1"), "e2", "e1"),
+        {"type": "thinking_level_change", "id": "e3", "parentId": "e2", "thinkingLevel": "high"},
+        result("e4", "e3", "c1", "left"),
+        pi("assistant", [{"type": "text", "text": "Yes."}], "e5", "e1"),
+    )
+    check("pi", text, [("Go", "Yes.", [])], [(None, *read("left"))])
+
+
 @pytest.mark.parametrize("torn", ['{"type":"message","id":"e2', '{"type":"message","id":"e2","parentId":"e1"'])
 def test_an_entry_that_cannot_be_read_does_not_cut_the_path(torn: str) -> None:
     text = lines(HEADER, pi("user", "Go", "e1")) + torn + "\n"

@@ -66,6 +66,8 @@ def _user(session: SessionAssembly, message: dict[str, Any]) -> None:
 
 
 def _shown(result: Any) -> str:
+    if result is None:  # refused or stopped by the user
+        return ""
     if isinstance(result, str):
         return result
     fields = obj(result)

@@ -10,6 +10,7 @@ from afterturn.replay.source import Source
 from afterturn.replay.stream import Call, Event
 
 HARNESS = "claude-code"
+_TITLES = ("summary", "aiTitle", "customTitle")
 
 
 def recognises(value: Any) -> bool:
@@ -31,7 +32,7 @@ def read(source: Source) -> Iterator[Event]:
         line = obj(item.value)
         kind = line.get("type")
         if kind in ("summary", "ai-title", "custom-title"):
-            sessions.title = sessions.title or optional(line.get("summary")) or optional(line.get("title"))
+            sessions.title = sessions.title or next(filter(None, (optional(line.get(name)) for name in _TITLES)), None)
         elif kind in ("assistant", "user") and isinstance(line.get("message"), dict):
             (_assistant if kind == "assistant" else _user)(sessions.of(line), line)
         elif line.get("subtype") == "compact_boundary" and not line.get("isSidechain"):

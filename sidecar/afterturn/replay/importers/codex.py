@@ -12,7 +12,7 @@ from afterturn.replay.stream import Call, Event, Turn
 
 HARNESS = "codex"
 _LINES = frozenset(("session_meta", "response_item", "turn_context", "event_msg", "compacted", "world_state"))
-_EXIT = re.compile(r"^Process exited with code (-?\d+)$", re.MULTILINE)
+_EXIT = re.compile(r"(?:\AExit code: |^Process exited with code )(-?\d+)$", re.MULTILINE)
 _EXIT_WITHIN = 400
 """Chars: the exit code stands in the lines that Codex puts before an output."""
 

@@ -90,9 +90,8 @@ class _Changes:
             self._session.call(self._turn(event, stamp), call)
         elif kind == "tool.result":
             result = obj(event.get("result"))
-            output = prose(result.get("output"))
             call_id = text(event.get("toolCallId"))
-            self._session.result(call_id, output, is_error=bool(result.get("isError")), timestamp=stamp)
+            self._session.result(call_id, _output(result), is_error=bool(result.get("isError")), timestamp=stamp)
 
     def _turn(self, event: dict[str, Any], stamp: int | None) -> Turn:
         key = _step(event)
@@ -133,10 +132,8 @@ class _Messages:
             self._last.args = parsed(given + text(payload.get("arguments_part")))
         elif kind == "ToolResult":
             returned = obj(payload.get("return_value") or payload.get("result"))
-            blocks = objects(returned.get("output"))
-            output = blocks or prose(returned.get("output")) or text(returned.get("message"))
             call_id = text(payload.get("tool_call_id"))
-            self._session.result(call_id, output, is_error=bool(returned.get("is_error")), timestamp=stamp)
+            self._session.result(call_id, _output(returned), is_error=bool(returned.get("is_error")), timestamp=stamp)
         elif kind == "CompactionBegin":
             self._turn = None
             self._session.compaction(stamp, None)
@@ -145,3 +142,7 @@ class _Messages:
         if self._turn is None:
             self._turn = self._session.turn(stamp)
         return self._turn
+
+
+def _output(returned: dict[str, Any]) -> str | list[dict[str, Any]]:
+    return objects(returned.get("output")) or prose(returned.get("output")) or text(returned.get("message"))

@@ -12,7 +12,8 @@ from afterturn.replay.stream import Call, Event
 
 HARNESS = "mini-swe-agent"
 _MESSAGES = frozenset(("messages",))
-_COMMAND = re.compile(r"```bash\s*\n(.*?)\n```", re.DOTALL)
+_FENCE = "\n```"
+_COMMAND = re.compile(rf"```bash\s*\n(.*?){_FENCE}", re.DOTALL)
 _RETURN_CODE = re.compile(r"<returncode>(-?\d+)</returncode>")
 
 
@@ -80,8 +81,10 @@ class _Reader:
             function = obj(each.get("function"))
             call = Call(text(each.get("id")), text(function.get("name")), parsed(function.get("arguments")))
             self._session.call(turn, call)
-        say(turn, (said if declared else _COMMAND.sub("", said)).strip())
-        commands = [] if declared else _COMMAND.findall(said)
+        # No block ends behind this; to look for an end there again and again takes time that grows with the square.
+        end = 0 if declared else said.rfind(_FENCE) + len(_FENCE)
+        say(turn, (_COMMAND.sub("", said[:end]) + said[end:]).strip())
+        commands: list[str] = _COMMAND.findall(said, 0, end)
         if len(commands) == 1:
             self._asked = f"call-{self._number}"
             self._session.call(turn, Call(self._asked, "bash", {"command": commands[0]}))

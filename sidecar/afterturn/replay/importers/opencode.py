@@ -31,6 +31,7 @@ def read(source: Source) -> Iterator[Event]:
     source.plan(2)
     assembly = Assembly(HARNESS)
     index = Index(source, assembly.skip)
+    parts = _Parts(source)
     for message in index.in_order():
         if not message.role:
             for _ in message.parts:
@@ -38,8 +39,7 @@ def read(source: Source) -> Iterator[Event]:
             continue
         session = assembly.session(message.session_id)
         _describe(session, index.sessions.get(message.session_id, {}))
-        parts = (_loaded(source, part_id, part) for part_id, part in sorted(message.parts.items()))
-        _message(session, message, [part for part in parts if part])
+        _message(session, message, [parts.load(part) for _, part in sorted(message.parts.items())])
         yield from assembly.ready()
     yield from assembly.finish()
 
@@ -78,22 +78,31 @@ def _describe(session: SessionAssembly, about: dict[str, Any]) -> None:
     start.started = epoch_ms(obj(about.get("time")).get("created"))
 
 
-def _loaded(source: Source, part_id: str, part: Part) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for item in _items_at(source, part.place):
-        if item.get("id") == part_id:
-            found = item
-    for place in part.deltas:
-        for item in _items_at(source, place):
-            delta = delta_of(item)
-            if delta is not None and delta[0] == part_id:
+class _Parts:
+    """Parts read again from their places. What was decoded last is kept: all parts may stand in one list."""
+
+    __slots__ = ("_at", "_items", "_source")
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._at = (-1, 0)
+        self._items: list[dict[str, Any]] = []
+
+    def load(self, part: Part) -> dict[str, Any]:
+        found = dict(self._item(part.place))
+        for place in part.deltas:
+            delta = delta_of(self._item(place))
+            if delta is not None:
                 found[delta[1]] = text(found.get(delta[1])) + delta[2]
-    return found
+        return found
 
-
-def _items_at(source: Source, place: Place) -> Iterator[dict[str, Any]]:
-    for value in decoded_values(source.at(*place)):
-        yield from items(value)
+    def _item(self, place: Place) -> dict[str, Any]:
+        begin, size, number = place
+        if self._at != (begin, size):
+            self._at = begin, size
+            self._items = [item for value in decoded_values(self._source.at(begin, size)) for item in items(value)]
+        # Fewer than before where the file was written anew meanwhile.
+        return self._items[number] if number < len(self._items) else {}
 
 
 def _message(session: SessionAssembly, message: Message, parts: list[dict[str, Any]]) -> None:

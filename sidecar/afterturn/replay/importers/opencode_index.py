@@ -9,8 +9,8 @@ from afterturn.replay.importers.fields import count, obj, optional, text
 from afterturn.replay.json_values import values
 from afterturn.replay.source import Source
 
-Place = tuple[int, int]
-"""Offset and size in bytes."""
+Place = tuple[int, int, int]
+"""Offset and size in bytes, and which of the objects that stand there."""
 
 
 class Message(msgspec.Struct):
@@ -44,9 +44,13 @@ class Index:
         self.sessions: dict[str, dict[str, Any]] = {}
         self.messages: dict[str, Message] = {}
         self._parts: dict[str, Part] = {}
+        begin = number = -1
         for value in values(source, skip):
+            number = number if value.begin == begin else -1
+            begin = value.begin
             for item in items(value.value):
-                self._take(item, (value.begin, value.size))
+                number += 1
+                self._take(item, (begin, value.size, number))
 
     def in_order(self) -> list[Message]:
         """The messages by when they were begun; their ids sort by time within a session."""

@@ -45,7 +45,8 @@ def _take(session: SessionAssembly, event: dict[str, Any]) -> None:
         seen = obj(event.get("observation"))
         metadata = obj(seen.get("metadata"))
         shown = f"{text(metadata.get('prefix'))}{prose(seen.get('content'))}{text(metadata.get('suffix'))}"
-        failed = bool(seen.get("is_error")) or seen.get("exit_code") not in (None, 0)
+        # -1 stands for "still running".
+        failed = bool(seen.get("is_error")) or seen.get("exit_code") not in (None, 0, -1)
         session.result(call_id, shown, is_error=failed, timestamp=stamp)
     elif kind in ("AgentErrorEvent", "UserRejectObservation"):
         said = text(event.get("error")) or text(event.get("rejection_reason"))

@@ -37,13 +37,12 @@ def read(source: Source) -> Iterator[Event]:
     for item in values(source, assembly.skip):
         entry = obj(item.value)
         kind = entry.get("type")
+        branch = tree.branch(text(entry.get("id")))
         if kind == "session" and not header:
             header = entry
             name = optional(header.get("id")) or name
-        elif kind in ("message", "compaction", "model_change", "session_info"):
-            branch = tree.branch(text(entry.get("id")))
-            if branch is None or kind in ("message", "compaction"):
-                _entry(_session(assembly, name, header, branch), entry, tree)
+        elif kind in ("message", "compaction") or (branch is None and kind in ("model_change", "session_info")):
+            _entry(_session(assembly, name, header, branch), entry, tree)
         yield from assembly.ready()
     yield from assembly.finish()
 

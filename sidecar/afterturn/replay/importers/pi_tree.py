@@ -45,7 +45,7 @@ class Tree:
             leaf = self._parents.get(leaf)
 
     def branch(self, entry_id: str) -> str | None:
-        """The first entry of the branch that an entry lies on, None on the path; to be asked in file order."""
+        """The first entry of the branch that an entry lies on, None on the path; asked of each entry, in file order."""
         if entry_id in self._on_path or entry_id not in self._parents:
             return None
         parent = self._parents[entry_id] or ""

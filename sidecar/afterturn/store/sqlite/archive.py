@@ -1,4 +1,4 @@
-"""Raw results and their refs (condense/ports.py, `Archive`; condense.md, 'Order of work', 1)."""
+"""Raw results by their refs (condense/ports.py, `Archive`; condense.md, 'resolveRef')."""
 
 from __future__ import annotations
 
@@ -6,34 +6,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
-from afterturn.condense.ports import Found, Intake, NewCall, Placed, RefQuery, StoredCall, Taken
-from afterturn.store.sqlite.batches import find_batch, give_name
-from afterturn.store.sqlite.blobs import content_hash, keep_blob
+from afterturn.condense.ports import Found, Intake, RefQuery, StoredCall, Taken
 from afterturn.store.sqlite.blocks import block_numbers, find_numbered
+from afterturn.store.sqlite.placing import Sealed, seal_calls, take_in
 from afterturn.store.sqlite.replacements import find_replacement
-from afterturn.store.sqlite.scopes import (
-    Scope,
-    SessionRow,
-    find_session,
-    open_session,
-    owner_of,
-    touch,
-    view,
-    view_of,
-)
-from afterturn.store.sqlite.turns import log_turn, phase_of
-from afterturn.store.sqlite.values import (
-    COMPRESSED_FROM_BYTES,
-    Packer,
-    decoded,
-    decoded_or_none,
-    encoded,
-    encoded_or_none,
-    unseal,
-    unseal_or_none,
-)
+from afterturn.store.sqlite.scopes import Scope, SessionRow, find_session, owner_of, view, view_of
+from afterturn.store.sqlite.values import Packer, decoded, decoded_or_none, encoded, unseal, unseal_or_none
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -41,23 +19,13 @@ if TYPE_CHECKING:
     from afterturn.store.sqlite.activity import Activity
     from afterturn.store.sqlite.engine import Engine
 
-SEALED_AT_ONCE_CHARS = COMPRESSED_FROM_BYTES // 4
-"""More text than this is packed in a worker thread; less is never compressed, however many bytes a character takes."""
+SMALL_CHARS = 256 * 1024
+"""More than this is packed in a worker thread: here it would keep the write lock for a millisecond and more."""
 
 _STORED = (
     "r.ref, r.identity, r.dedup, b.data, r.args, r.images, r.call_id, r.tool, r.is_error, r.status, r.turn_index, r.at,"
     " r.entry_id, r.lossy FROM results r JOIN blobs b ON b.blob = r.text WHERE r.session = ?1"
 )
-
-
-class _Sealed(Struct, frozen=True):
-    """The large parts of a `NewCall`, packed before the transaction begins."""
-
-    text: bytes
-    args: bytes
-    images: bytes | None
-    content: bytes | None
-    content_digest: bytes | None
 
 
 class SqliteArchive:
@@ -66,19 +34,25 @@ class SqliteArchive:
     def __init__(self, engine: Engine, activity: Activity) -> None:
         self._engine = engine
         self._activity = activity
+        self._packer = Packer()  # for the writer's thread alone: making one takes as long as packing a few results
 
     async def take_in(self, session_id: str, intake: Intake, *, now_ms: int) -> Taken:
         """Archive calls and log a turn in one durable transaction. Raises StoreUnavailable."""
+        calls = intake.calls
         chars = sum(
-            len(call.text) + len(call.args) + len(call.content or "") + len(call.images or "") for call in intake.calls
+            len(call.text) + len(call.args) + len(call.content or "") + len(call.images or "") for call in calls
         )
-        if chars < SEALED_AT_ONCE_CHARS:
-            sealed = _seal_all(intake.calls)
-        else:
-            sealed = await asyncio.get_running_loop().run_in_executor(None, _seal_all, intake.calls)
-        return await self._engine.write(
-            lambda connection: _take_in(connection, session_id, intake, sealed, now_ms), key=session_id, durable=True
-        )
+        ahead: list[Sealed] | None = None
+        if chars > SMALL_CHARS:
+            ahead = await asyncio.get_running_loop().run_in_executor(
+                None, lambda: seal_calls(calls, Packer(), texts=True)
+            )
+
+        def write(connection: Connection) -> Taken:
+            sealed = seal_calls(calls, self._packer, texts=False) if ahead is None else ahead
+            return take_in(connection, session_id, intake, sealed, self._packer, now_ms)
+
+        return await self._engine.write(write, key=session_id, durable=True)
 
     async def resolve(self, session_id: str, queries: Sequence[RefQuery], *, now_ms: int) -> Sequence[Found]:
         """One `Found` for each query, in order. Raises StoreUnavailable."""
@@ -94,135 +68,6 @@ class SqliteArchive:
     async def contents(self, session_id: str, refs: Sequence[int]) -> Mapping[int, str]:
         """The blocks of the calls that had more than text, as they came. Raises StoreUnavailable."""
         return await self._engine.read(lambda connection: _contents(connection, session_id, refs), key=session_id)
-
-
-# -- taking in ----------------------------------------------------------------------------------------------------
-
-
-def _seal_all(calls: Sequence[NewCall]) -> list[_Sealed]:
-    packer = Packer()
-    return [
-        _Sealed(
-            packer.seal(call.text),
-            packer.seal(call.args),
-            packer.seal_or_none(call.images),
-            packer.seal_or_none(call.content),
-            None if call.content is None else content_hash(call.content),
-        )
-        for call in calls
-    ]
-
-
-def _take_in(connection: Connection, session_id: str, intake: Intake, sealed: Sequence[_Sealed], now_ms: int) -> Taken:
-    row = open_session(connection, session_id, now_ms)
-    scopes = view_of(connection, row)
-    last_ref = row.last_ref
-    placed: list[Placed] = []
-    for call, parts in zip(intake.calls, sealed, strict=True):
-        place = _known_call(connection, scopes, call, parts)
-        if place is None:
-            last_ref += 1
-            place = _new_call(connection, scopes, call, parts, last_ref)
-        placed.append(place)
-    frozen = None
-    if intake.batch_key is not None:
-        if intake.batch_id is not None:
-            give_name(connection, row.session, intake.batch_id, intake.batch_key)
-        frozen = find_batch(connection, scopes, intake.batch_key)
-    if intake.turn is not None:
-        log_turn(connection, row.session, intake.turn, placed)
-    connection.execute(
-        "UPDATE sessions SET last_ref = ?, holds_raw = holds_raw OR ?, turn_state = coalesce(?, turn_state)"
-        " WHERE session = ?",
-        (last_ref, bool(placed), encoded_or_none(intake.turn_state), row.session),
-    )
-    touch(connection, scopes, now_ms)
-    return Taken(epoch=row.epoch, placed=placed, frozen=frozen)
-
-
-def _known_call(connection: Connection, scopes: list[Scope], call: NewCall, parts: _Sealed) -> Placed | None:
-    """The place of a call that has a ref in view; one whose text had expired is whole again."""
-    for scope in scopes:
-        row = connection.execute(
-            "SELECT ref, result, text FROM results INDEXED BY results_identity"
-            " WHERE session = ?1 AND substr(identity, 1, 8) = substr(?2, 1, 8) AND identity = ?2 AND ref <= ?3",
-            (scope.session, call.identity, scope.ref_top),
-        ).fetchone()
-        if row is None:
-            continue
-        ref, result, text = row
-        if text is None:
-            connection.execute(
-                "UPDATE results SET text = ?, content = ?, args = ?, images = ?, lossy = ? WHERE result = ?",
-                (*_kept_blobs(connection, call, parts), parts.args, parts.images, call.lossy, result),
-            )
-            connection.execute("UPDATE sessions SET holds_raw = 1 WHERE session = ?", (scope.session,))
-        return Placed(
-            ref=ref,
-            is_new=False,
-            first_ref=_first_ref(connection, scopes, call.dedup, ref),
-            replacement=find_replacement(connection, scopes, ref),
-            phase=phase_of(connection, scopes, ref),
-        )
-    return None
-
-
-def _new_call(connection: Connection, scopes: list[Scope], call: NewCall, parts: _Sealed, ref: int) -> Placed:
-    text, content = _kept_blobs(connection, call, parts)
-    connection.execute(
-        "INSERT INTO results (session, ref, identity, dedup, text, content, args, images, call_id, tool, is_error,"
-        " status, turn_index, at, entry_id, lossy) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            scopes[0].session,
-            ref,
-            call.identity,
-            call.dedup,
-            text,
-            content,
-            parts.args,
-            parts.images,
-            encoded(call.tool_call_id),
-            encoded(call.tool_name),
-            call.is_error,
-            encoded_or_none(call.status),
-            call.turn_index,
-            call.result_timestamp,
-            encoded_or_none(call.entry_id),
-            call.lossy,
-        ),
-    )
-    return Placed(
-        ref=ref,
-        is_new=True,
-        first_ref=_first_ref(connection, scopes, call.dedup, ref),
-        replacement=None,
-        phase=0,
-    )
-
-
-def _kept_blobs(connection: Connection, call: NewCall, parts: _Sealed) -> tuple[int, int | None]:
-    text = keep_blob(connection, call.digest, parts.text)
-    if parts.content is None or parts.content_digest is None:
-        return text, None
-    return text, keep_blob(connection, parts.content_digest, parts.content)
-
-
-def _first_ref(connection: Connection, scopes: list[Scope], dedup: bytes, ref: int) -> int:
-    """The lowest ref in view with the same output that still resolves; ancestors' refs are lower than one's own."""
-    for scope in reversed(scopes):
-        row = connection.execute(
-            "SELECT ref FROM results INDEXED BY results_dedup"
-            " WHERE session = ?1 AND substr(dedup, 1, 8) = substr(?2, 1, 8) AND dedup = ?2"
-            " AND ref <= ?3 AND text IS NOT NULL ORDER BY ref LIMIT 1",
-            (scope.session, dedup, min(scope.ref_top, ref)),
-        ).fetchone()
-        if row is not None:
-            found: int = row[0]
-            return found
-    return ref
-
-
-# -- reading ------------------------------------------------------------------------------------------------------
 
 
 def _resolve(connection: Connection, session_id: str, queries: Sequence[RefQuery]) -> list[Found]:
@@ -254,7 +99,7 @@ def _find(connection: Connection, row: SessionRow, scopes: list[Scope], query: R
         or (query.call_id is not None and _has_call_id(connection, scopes, query.call_id, query.at))
         or _has_call_id(connection, scopes, query.raw, None)
     )
-    known = block_numbers(connection, scopes) if query.block is not None else _ref_numbers(connection, scopes)
+    known = block_numbers(connection, scopes) if query.block is not None else ref_numbers(connection, scopes)
     return Found(expired=expired, known=known)
 
 
@@ -312,7 +157,7 @@ def _contents(connection: Connection, session_id: str, refs: Sequence[int]) -> d
     return found
 
 
-def _ref_numbers(connection: Connection, scopes: list[Scope]) -> tuple[int, int] | None:
+def ref_numbers(connection: Connection, scopes: list[Scope]) -> tuple[int, int] | None:
     """The lowest and the highest ref in view that resolve."""
     condition = "FROM results WHERE session = ? AND ref <= ? AND text IS NOT NULL ORDER BY ref"
     lows = (
@@ -348,3 +193,18 @@ def _stored(connection: Connection, scopes: list[Scope], scope: Scope, row: tupl
         replacement=find_replacement(connection, scopes, ref),
         first_ref=_first_ref(connection, scopes, dedup, ref),
     )
+
+
+def _first_ref(connection: Connection, scopes: list[Scope], dedup: bytes, ref: int) -> int:
+    """The lowest ref in view with the same output that still resolves; ancestors' refs are lower than one's own."""
+    for scope in reversed(scopes):
+        row = connection.execute(
+            "SELECT ref FROM results INDEXED BY results_dedup"
+            " WHERE session = ?1 AND substr(dedup, 1, 8) = substr(?2, 1, 8) AND dedup = ?2"
+            " AND ref <= ?3 AND text IS NOT NULL ORDER BY ref LIMIT 1",
+            (scope.session, dedup, min(scope.ref_top, ref)),
+        ).fetchone()
+        if row is not None:
+            found: int = row[0]
+            return found
+    return ref

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 from afterturn.condense.ports import Freeze, FrozenBatch, PlannedReplacement
 from afterturn.store.sqlite.attempts import forget_attempts, return_attempt, take_attempt
 from afterturn.store.sqlite.leases import Leases
-from afterturn.store.sqlite.replacements import all_replacements, find_replacement, keep_replacements
+from afterturn.store.sqlite.replacements import (
+    add_replacements,
+    all_replacements,
+    find_replacements,
+    keep_replacements,
+)
 from afterturn.store.sqlite.scopes import Scope, find_session, open_session, view, view_of
 from afterturn.store.sqlite.turns import settle
-from afterturn.store.sqlite.values import decoded, encoded, seal, seal_or_none, unseal, unseal_or_none
+from afterturn.store.sqlite.values import Packer, decoded, encoded, unseal, unseal_or_none
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -29,6 +34,7 @@ class SqliteBatches:
     def __init__(self, engine: Engine, leases: Leases) -> None:
         self._engine = engine
         self._leases = leases
+        self._packer = Packer()  # for the writer's thread alone: making one takes as long as packing a result
 
     async def find(self, session_id: str, batch_key: bytes) -> FrozenBatch | None:
         """The frozen result of a batch, if there is one in view. Raises StoreUnavailable, as every method here."""
@@ -59,7 +65,8 @@ class SqliteBatches:
     ) -> Freeze:
         """Keep a result for ever: first come, first kept."""
         return await self._engine.write(
-            lambda connection: _freeze(connection, session_id, epoch, batch, replacements, settled), key=session_id
+            lambda connection: _freeze(connection, session_id, epoch, batch, replacements, settled, self._packer),
+            key=session_id,
         )
 
     async def offer(self, session_id: str, epoch: int, replacements: Mapping[int, str]) -> Mapping[int, str]:
@@ -190,6 +197,7 @@ def _freeze(
     batch: FrozenBatch,
     replacements: Mapping[int, str],
     settled: Sequence[int],
+    packer: Packer,
 ) -> Freeze:
     row = open_session(connection, session_id, None)
     if row.epoch != epoch:
@@ -197,26 +205,27 @@ def _freeze(
     scopes = view_of(connection, row)
     first = find_batch(connection, scopes, batch.batch_key)
     if first is None:
-        earlier = {ref: find_replacement(connection, scopes, ref) for ref in replacements}
-        conflicts = {ref: text for ref, text in earlier.items() if text is not None and text != replacements[ref]}
+        earlier = find_replacements(connection, scopes, replacements)
+        conflicts = {ref: text for ref, text in earlier.items() if text != replacements[ref]}
         if conflicts:
             return Freeze(conflicts=conflicts)
-        keep_replacements(connection, scopes, replacements)
-        _keep_batch(connection, row.session, batch, max((*batch.refs, *replacements, *settled), default=0))
+        added = {ref: text for ref, text in replacements.items() if ref not in earlier}
+        add_replacements(connection, row.session, added)
+        _keep_batch(connection, row.session, batch, max((*batch.refs, *replacements, *settled), default=0), packer)
         forget_attempts(connection, row.session, batch.batch_key)
     settle(connection, row.session, settled)
     return Freeze(batch=first or batch)
 
 
-def _keep_batch(connection: Connection, session: int, batch: FrozenBatch, top_ref: int) -> None:
+def _keep_batch(connection: Connection, session: int, batch: FrozenBatch, top_ref: int, packer: Packer) -> None:
     added = connection.execute(
         "INSERT INTO batches (session, key, batch_id, result, summary, refs, top_ref) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             session,
             batch.batch_key,
             encoded(batch.batch_id),
-            seal(batch.result),
-            seal_or_none(batch.summary),
+            packer.seal(batch.result),
+            packer.seal_or_none(batch.summary),
             " ".join(map(str, batch.refs)),
             top_ref,
         ),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from afterturn.store.sqlite.pieces import in_pieces
 from afterturn.store.sqlite.values import encoded, unseal
 
 if TYPE_CHECKING:
@@ -17,15 +18,17 @@ def content_hash(text: str) -> bytes:
     return hashlib.blake2b(encoded(text), digest_size=32).digest()
 
 
-def keep_blob(connection: Connection, digest: bytes, sealed: bytes) -> int:
-    """The number of the blob with this content, stored if it is new."""
-    added = connection.execute(
-        "INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", (digest, sealed)
-    )
-    if added.rowcount == 1 and added.lastrowid is not None:
-        return added.lastrowid
-    number: int = connection.execute("SELECT blob FROM blobs WHERE hash = ?", (digest,)).fetchone()[0]
-    return number
+def known_blobs(connection: Connection, hashes: Sequence[bytes]) -> set[bytes]:
+    """Which of these are stored already."""
+    found: set[bytes] = set()
+    for marks, piece in in_pieces(hashes):
+        found.update(row[0] for row in connection.execute(f"SELECT hash FROM blobs WHERE hash IN ({marks})", piece))
+    return found
+
+
+def keep_blobs(connection: Connection, blobs: Mapping[bytes, bytes]) -> None:
+    """Store sealed texts by their hashes; what is there stays."""
+    connection.executemany("INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", blobs.items())
 
 
 def read_blob(connection: Connection, number: int) -> str:

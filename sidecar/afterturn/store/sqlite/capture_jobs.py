@@ -17,12 +17,12 @@ from afterturn.capture.ports import (
     TakenEpisode,
     Work,
 )
+from afterturn.shapes import from_json
 from afterturn.store.sqlite.claiming import claim_job, sealed_texts
 from afterturn.store.sqlite.episodes import put_rows
 from afterturn.store.sqlite.intake import known_job, take_in
 from afterturn.store.sqlite.outbox import end_done, end_failed
 from afterturn.store.sqlite.processes import Process, this_process
-from afterturn.store.sqlite.shapes import from_json
 from afterturn.store.sqlite.sidecars import sidecar_of
 from afterturn.store.sqlite.trace_rows import Prepared, prepare
 from afterturn.store.sqlite.values import Packer, decoded, decoded_or_none, encoded, unseal_bytes

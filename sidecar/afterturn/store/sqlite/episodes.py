@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from afterturn.capture.ports import Put
+from afterturn.shapes import to_json
 from afterturn.store.sqlite.documents import drop_document
 from afterturn.store.sqlite.outbox import end_failed
 from afterturn.store.sqlite.projects import forget_empty, vectors_changed
-from afterturn.store.sqlite.shapes import to_json
 from afterturn.store.sqlite.trace_rows import Prepared, traces_where
 from afterturn.store.sqlite.values import decoded, encoded
 from afterturn.store.sqlite.vectors import drop_vectors, hide_vectors, show_vectors, write_vectors

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from afterturn.shapes import from_json
 from afterturn.store.sqlite.documents import Document, document_of, put_document, take_out_marked
-from afterturn.store.sqlite.shapes import from_json
 from afterturn.store.sqlite.values import Packer, Unpacker
 from afterturn.store.sqlite.words import Words
 from afterturn_protocol.traces import Trace

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from afterturn.capture.ports import EventsPage, Scope
+from afterturn.shapes import from_json, to_json
 from afterturn.store.sqlite.projects import projects_in
-from afterturn.store.sqlite.shapes import from_json, to_json
 from afterturn.store.sqlite.trace_rows import traces_by_id
 from afterturn.store.sqlite.values import Packer, decoded, encoded, unseal_bytes
 from afterturn_protocol.capture import CaptureDone, CaptureError, CaptureFailed, CaptureResult

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from afterturn.condense.ports import PlannedReplacement
+from afterturn.store.sqlite.pieces import in_pieces
 from afterturn.store.sqlite.scopes import Scope, owner_of
-from afterturn.store.sqlite.values import decoded, decoded_or_none, seal, unseal
+from afterturn.store.sqlite.values import Packer, decoded, decoded_or_none, unseal
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -26,17 +27,33 @@ def find_replacement(connection: Connection, scopes: list[Scope], ref: int) -> s
     return None
 
 
+def find_replacements(connection: Connection, scopes: list[Scope], refs: Iterable[int]) -> dict[int, str]:
+    """`find_replacement` of many, by ref, where there is one."""
+    found: dict[int, str] = {}
+    for scope in scopes:
+        left = [ref for ref in refs if ref <= scope.ref_top and ref not in found]
+        for marks, piece in in_pieces(left):
+            rows = connection.execute(
+                f"SELECT ref, text FROM replacements WHERE session = ? AND ref IN ({marks})", (scope.session, *piece)
+            )
+            found.update((ref, unseal(text)) for ref, text in rows)
+    return found
+
+
+def add_replacements(connection: Connection, session: int, texts: Mapping[int, str]) -> None:
+    """Freeze texts for refs that have none yet."""
+    packer = Packer()
+    connection.executemany(
+        "INSERT INTO replacements (session, ref, text) VALUES (?, ?, ?)",
+        [(session, ref, packer.seal(text)) for ref, text in texts.items()],
+    )
+
+
 def keep_replacements(connection: Connection, scopes: list[Scope], texts: Mapping[int, str]) -> dict[int, str]:
     """Freeze those that are not frozen yet; the texts that are frozen now."""
-    frozen: dict[int, str] = {}
-    for ref, text in texts.items():
-        earlier = find_replacement(connection, scopes, ref)
-        if earlier is None:
-            connection.execute(
-                "INSERT INTO replacements (session, ref, text) VALUES (?, ?, ?)", (scopes[0].session, ref, seal(text))
-            )
-        frozen[ref] = text if earlier is None else earlier
-    return frozen
+    earlier = find_replacements(connection, scopes, texts)
+    add_replacements(connection, scopes[0].session, {ref: text for ref, text in texts.items() if ref not in earlier})
+    return {**texts, **earlier}
 
 
 def all_replacements(connection: Connection, scopes: list[Scope]) -> list[PlannedReplacement]:

@@ -13,7 +13,9 @@ from msgspec import Struct
 
 from afterturn.store.sqlite.batches import forget_claims
 from afterturn.store.sqlite.blobs import collect_blobs
+from afterturn.store.sqlite.copies import forget_copies
 from afterturn.store.sqlite.counters import ERASURES, next_number
+from afterturn.store.sqlite.values import decoded
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -43,7 +45,11 @@ class Retention:
         A step is one short transaction; other work goes on between steps.
         """
         before = now_ms - retention_days * DAY_MS
-        return await self._engine.write(lambda connection: _step(connection, before, limit), key=self)
+        expired: list[str] = []
+        swept = await self._engine.write(lambda connection: _step(connection, before, limit, expired), key=self)
+        for session_id in expired:
+            await forget_copies(self._engine.place.file, session_id)
+        return swept
 
     async def outbox_step(self, *, outbox_days: int, now_ms: int, limit: int = STEP_RESULTS) -> Swept:
         """Forget at most `limit` events past their time, and what no job can need any more. Raises StoreUnavailable."""
@@ -51,7 +57,8 @@ class Retention:
         return await self._engine.write(lambda connection: _outbox_step(connection, before, limit), key=self)
 
 
-def _step(connection: Connection, before: int, limit: int) -> Swept:
+def _step(connection: Connection, before: int, limit: int, expired: list[str]) -> Swept:
+    """One step; a session of which nothing raw is left then is added to `expired`."""
     row = connection.execute(
         "SELECT session, id FROM sessions WHERE holds_raw = 1 AND active_at < ? ORDER BY active_at LIMIT 1", (before,)
     ).fetchone()
@@ -69,6 +76,7 @@ def _step(connection: Connection, before: int, limit: int) -> Swept:
     collect_blobs(connection, {blob for _, text, content in results for blob in (text, content) if blob is not None})
     if len(results) < limit:
         _finish(connection, session, session_id)
+        expired.append(decoded(session_id))
     if results:
         next_number(connection, ERASURES)
     return Swept(len(results), True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from afterturn.store.sqlite.activity import Activity
+from afterturn.store.sqlite.copies import forget_copies
 from afterturn.store.sqlite.deleting import Erased, erase_session
 from afterturn.store.sqlite.scopes import SessionRow, find_session, open_session, touch, view_of
 from afterturn.store.sqlite.values import decoded, encoded
@@ -74,6 +75,7 @@ class SqliteSessions:
 
             await forget_marked(self._engine)
         await self._engine.alone(_scrub)
+        await forget_copies(self._engine.place.file, session_id)
         return erased
 
 

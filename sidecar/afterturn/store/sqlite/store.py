@@ -25,7 +25,9 @@ from afterturn.store.sqlite.usage import SqliteLedger
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from afterturn.store.opened import OpenedFiles
     from afterturn.store.sqlite.captures import SqliteCaptureStore
+    from afterturn.store.sqlite.catalogue import SqliteCatalogue
 
 
 class StoreFacts(Struct, frozen=True, kw_only=True):
@@ -61,6 +63,20 @@ class SqliteStore:
 
         return SqliteCaptureStore(self._engine)
 
+    @cached_property
+    def catalogue(self) -> SqliteCatalogue:
+        """What `afterturn.editor.ports.Catalogue` asks for; most processes serve no editor."""
+        from afterturn.store.sqlite.catalogue import SqliteCatalogue
+
+        return SqliteCatalogue(self._engine)
+
+    @cached_property
+    def opened(self) -> OpenedFiles:
+        """What `afterturn.editor.ports.OpenedOriginals` asks for."""
+        from afterturn.store.opened import OpenedFiles
+
+        return OpenedFiles(self.place.file)
+
     @property
     def place(self) -> StorePlace:
         """Where it lies."""
@@ -93,4 +109,6 @@ class SqliteStore:
 
     async def close(self, *, timeout_ms: int = 1500) -> bool:
         """Finish what is queued and close; False if that takes longer, and then what was acknowledged is safe too."""
+        if "opened" in self.__dict__:
+            self.opened.forget_mine()
         return await self._engine.close(timeout_ms=timeout_ms)

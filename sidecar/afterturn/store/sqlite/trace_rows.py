@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.capture.rows import TraceRow
-from afterturn.store.sqlite.shapes import from_json, to_json
+from afterturn.shapes import from_json, to_json
 from afterturn.store.sqlite.values import Packer, Unpacker, decoded, encoded
 from afterturn.store.sqlite.vectors import ACTION, SUMMARY, read_vectors, signs
 from afterturn_protocol.traces import Trace, TraceVectors

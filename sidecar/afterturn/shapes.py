@@ -1,4 +1,4 @@
-"""Wire types as JSON in a column: lone surrogates survive as escapes (store.md, 'Blobs')."""
+"""Wire types as JSON that is kept: lone surrogates survive as escapes (store.md, 'Blobs')."""
 
 from __future__ import annotations
 

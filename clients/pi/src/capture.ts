@@ -1,0 +1,103 @@
+/** A finished piece of work as an episode: the branch since the last capture, minus what was omitted from it. */
+import type * as afterturn from "@afterturn/client";
+import { edits } from "./branch.js";
+import type { Entry, Message } from "./host.js";
+import { blocks, isFailedAttempt, text, thinking, toolUses } from "./messages.js";
+
+export const CAPTURED_ENTRY = "afterturn-captured";
+
+/** An episode, how it ended, and the last entry that is in it. */
+export interface Piece {
+  episode: afterturn.Episode;
+  closedBy: "finalized" | "abandoned";
+  upTo: string;
+}
+
+interface Said {
+  entry: Entry;
+  message: Message;
+}
+
+/** The piece of work since the last capture; undefined where nobody asked for anything. */
+export function pieceOf(branch: Entry[], sessionId: string): Piece | undefined {
+  const said = spoken(branch.slice(captured(branch) + 1));
+  const request = said.findLast(({ message }) => message.role === "user");
+  const [first, last] = [said[0], said.at(-1)];
+  if (!request || !first || !last) return undefined;
+  const turns = turnsOf(said);
+  return {
+    upTo: last.entry.id,
+    closedBy: ["stop", "length"].includes(last.message.stopReason ?? "") ? "finalized" : "abandoned",
+    episode: {
+      id: `${sessionId}:${request.entry.id}`,
+      sessionId,
+      startedAt: time(first),
+      endedAt: time(last),
+      turns,
+    },
+  };
+}
+
+/** Where the last capture ended, -1 before the first. */
+function captured(branch: Entry[]): number {
+  const marker = branch.findLast((entry) => entry.customType === CAPTURED_ENTRY);
+  const { upTo } = (marker?.data ?? {}) as { upTo?: unknown };
+  return branch.findIndex((entry) => entry.id === upTo);
+}
+
+function spoken(entries: Entry[]): Said[] {
+  const edited = edits(entries);
+  return entries.flatMap((entry): Said[] => {
+    const { type, message } = entry;
+    if (type !== "message" || !message || !["user", "assistant", "toolResult"].includes(message.role)) return [];
+    if (edited.get(entry.id)?.replacement === null || isFailedAttempt(message)) return [];
+    return [{ entry, message }];
+  });
+}
+
+function time({ entry, message }: Said): number {
+  return message.timestamp ?? Date.parse(entry.timestamp);
+}
+
+function turnsOf(said: Said[]): afterturn.Turn[] {
+  const calls = new Map<string, { input: unknown; startedAt: number }>();
+  const answered = new Set(said.map(({ message }) => message.toolCallId));
+  return said.map((each): afterturn.Turn => {
+    const { entry, message } = each;
+    const turn = { id: entry.id, ts: time(each) };
+    if (message.role === "user") return { ...turn, role: "user", content: blocks(message.content, false) };
+    if (message.role === "toolResult") return { ...turn, role: "tool", content: null, meta: toolMeta(each, calls) };
+    const uses = toolUses(message.content);
+    for (const use of uses) calls.set(use.id, { input: use.input, startedAt: turn.ts });
+    // Calls with a result have a turn of their own.
+    const unanswered = uses.filter((use) => !answered.has(use.id));
+    const thought = thinking(message.content);
+    return {
+      ...turn,
+      role: "assistant",
+      content: text(message.content),
+      meta: {
+        ...(thought ? { agentThinking: thought } : {}),
+        ...(unanswered.length
+          ? { toolCalls: unanswered.map(({ id, name, input }) => ({ toolCallId: id, name, input })) }
+          : {}),
+      },
+    };
+  });
+}
+
+function toolMeta(
+  { message, ...rest }: Said,
+  calls: Map<string, { input: unknown; startedAt: number }>,
+): afterturn.TurnMeta {
+  const call = calls.get(message.toolCallId ?? "");
+  return {
+    name: message.toolName ?? "",
+    toolCallId: message.toolCallId ?? "",
+    input: call?.input,
+    output: text(message.content),
+    endedAt: time({ message, ...rest }),
+    ...(call ? { startedAt: call.startedAt } : {}),
+    ...(message.isError ? { errorCode: "error" } : {}),
+  };
+}

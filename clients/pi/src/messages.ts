@@ -1,0 +1,109 @@
+/** What pi's messages say, in the words of the protocol. */
+import type * as afterturn from "@afterturn/client";
+import type { Message } from "./host.js";
+
+interface Part {
+  type: string;
+  text?: string;
+  thinking?: string;
+  data?: string;
+  mimeType?: string;
+  id?: string;
+  name?: string;
+  arguments?: unknown;
+}
+
+function parts(content: unknown): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.filter((part): part is Part => typeof part?.type === "string") : [];
+}
+
+/** Its text blocks, joined by a line break. */
+export function text(content: unknown): string {
+  return parts(content)
+    .filter((part) => part.type === "text" && part.text)
+    .map((part) => part.text)
+    .join("\n");
+}
+
+export function thinking(content: unknown): string {
+  return parts(content)
+    .filter((part) => part.type === "thinking" && part.thinking)
+    .map((part) => part.thinking)
+    .join("\n");
+}
+
+/** The calls of an assistant message, in order. */
+export function toolUses(content: unknown): afterturn.ToolUse[] {
+  return parts(content)
+    .filter((part) => part.type === "toolCall")
+    .map((part) => ({ id: part.id ?? "", name: part.name ?? "", input: part.arguments }));
+}
+
+/** Text and images; images with their data only where `data` says so. */
+export function blocks(content: unknown, data: boolean): afterturn.Block[] {
+  return parts(content).flatMap((part): afterturn.Block[] => {
+    if (part.type === "text") return [{ type: "text", text: part.text ?? "" }];
+    if (part.type !== "image") return [];
+    const image = { type: "image" as const, mimeType: part.mimeType ?? "", bytes: decodedBytes(part.data ?? "") };
+    return [data ? { ...image, data: part.data ?? "" } : image];
+  });
+}
+
+function decodedBytes(base64: string): number {
+  return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
+}
+
+/** An assistant's message that failed and says nothing: an attempt that a retry replaces. */
+export function isFailedAttempt(message: Message): boolean {
+  return message.role === "assistant" && message.stopReason === "error" && toolUses(message.content).length === 0;
+}
+
+const ROLES: Record<string, string> = { user: "user", assistant: "assistant", toolResult: "tool", system: "system" };
+const KINDS: Record<string, string> = { compactionSummary: "compaction", branchSummary: "branchSummary" };
+
+/** A message as a recap's context has it: without thinking and without the data of images. */
+export function contextMessage(id: string, message: Message): afterturn.Message {
+  const uses = toolUses(message.content);
+  return {
+    id,
+    role: ROLES[message.role] ?? "user",
+    content: message.summary ?? blocks(message.content, false),
+    ...(ROLES[message.role] ? {} : { kind: KINDS[message.role] ?? "custom" }),
+    ...(uses.length ? { toolCalls: uses } : {}),
+    ...(message.role === "toolResult" ? toolFields(message) : {}),
+    ...(message.stopReason ? { stopReason: message.stopReason } : {}),
+    ...(message.timestamp === undefined ? {} : { timestamp: message.timestamp }),
+  };
+}
+
+function toolFields(message: Message): Pick<afterturn.Message, "toolCallId" | "toolName" | "isError"> {
+  return {
+    toolCallId: message.toolCallId ?? "",
+    toolName: message.toolName ?? "",
+    isError: message.isError === true,
+  };
+}
+
+/** A turn's calls with their results, for condensing. `entryIds`: of the results, in their order, where pi tells them. */
+export function finishedCalls(assistant: Message, results: Message[], entryIds: string[] = []): afterturn.ToolCall[] {
+  const inputs = new Map(toolUses(assistant.content).map((use) => [use.id, use.input]));
+  return results.map((result, index) => {
+    const entryId = entryIds[index];
+    return {
+      ...toolCallOf(result, inputs.get(result.toolCallId ?? "")),
+      ...(entryId === undefined ? {} : { entryId }),
+    };
+  });
+}
+
+function toolCallOf(result: Message, args: unknown): afterturn.ToolCall {
+  return {
+    toolCallId: result.toolCallId ?? "",
+    toolName: result.toolName ?? "",
+    args,
+    content: blocks(result.content, true),
+    isError: result.isError === true,
+    ...(result.timestamp === undefined ? {} : { resultTimestamp: result.timestamp }),
+  };
+}

@@ -1,0 +1,94 @@
+/** The sidecar as pi's handlers see it: calls wait for its start, keep their order, and never fail where they are made. */
+import type { Afterturn } from "@afterturn/client";
+
+/** How long somebody waits for a sidecar that is starting. */
+const START_PATIENCE_MS = 10_000;
+
+/** Answered at once, while a session's own calls wait for one another. */
+const NO_SESSION = "-";
+
+/** What a session can say to the sidecar, whether there is one or not. */
+export class Sidecar {
+  /** The client once it is open; undefined where there is none. Never rejects. */
+  readonly #client: Promise<Afterturn | undefined>;
+  #current: Afterturn | undefined;
+
+  /**
+   * `start`: makes the client and opens the session. `failed`: told once if that does not work.
+   */
+  constructor(start: () => Promise<Afterturn>, failed: (error: unknown) => void) {
+    this.#client = start().then(
+      (client) => (this.#current = client),
+      (error: unknown) => {
+        failed(error);
+        return undefined;
+      },
+    );
+  }
+
+  /** Call it when it is there; undefined where there is none or the call fails. Never rejects. */
+  async ask<T>(call: (client: Afterturn) => Promise<T>): Promise<T | undefined> {
+    try {
+      const client = await this.#client;
+      return client && (await call(client));
+    } catch {
+      // What failed is lost for this once; the client says by an event if the sidecar is gone.
+      return undefined;
+    }
+  }
+
+  /** Call it for somebody who waits for the answer. Rejects with the reason where that is not possible. */
+  async demand<T>(call: (client: Afterturn) => Promise<T>): Promise<T> {
+    const client = await within(START_PATIENCE_MS, this.#client);
+    if (!client) throw new Error("afterturn is not running in this session.");
+    return call(client);
+  }
+
+  /** Tell it something that has no answer. */
+  tell(message: (client: Afterturn) => void): void {
+    void this.ask(async (client) => message(client));
+  }
+
+  /**
+   * Say goodbye, in at most `patienceMs`. One that answers does what it has read when it sees the end of its input, and
+   * ends by itself; one that does not answer would stay for ever, and is killed.
+   *
+   * `quits`: pi ends too, which ends the input. Closing it here would keep pi for as long as the sidecar takes.
+   */
+  async end(sessionId: string, quits: boolean, patienceMs: number): Promise<void> {
+    const client = this.#current;
+    if (!client) return void this.#client.then((late) => late?.close());
+    client.notify("session/close", { sessionId });
+    try {
+      await client.session.close({ sessionId: NO_SESSION }, { timeoutMs: patienceMs, background: false });
+    } catch {
+      kill(client);
+    }
+    if (!quits) void client.close();
+  }
+}
+
+/** Only what runs is killed: the pid of one that has ended may be somebody else's. */
+function kill(client: Afterturn): void {
+  if (client.status !== "ready") return;
+  try {
+    process.kill(client.server.pid, "SIGKILL");
+  } catch {
+    // It has ended in this moment.
+  }
+}
+
+/**
+ * The promise's value, or undefined after `ms`. While somebody waits the timer has to keep the process alive: nothing of
+ * the client does, and Node would end. In the background it must not.
+ */
+export function within<T>(ms: number, promise: Promise<T>, background = false): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    if (background) timer.unref();
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isoTime } from "../src/filetimes.js";
+import { recapSettings } from "../src/flags.js";
+import { recapLines } from "../src/recap.js";
+import { recovered } from "../src/recovery.js";
+import { statusLine, tokens } from "../src/status.js";
+import { cells, wrap } from "../src/wrapping.js";
+
+function check<T>(name: string, actual: T, expected: T): void {
+  test(name, () => assert.deepEqual(actual, expected));
+}
+
+check("wrap: one line", wrap("a few words", 20, 3), ["a few words"]);
+check("wrap: at spaces", wrap("a few words", 6, 3), ["a few", "words"]);
+check("wrap: a long word", wrap("abcdefgh ij", 4, 5), ["abcd", "efgh", "ij"]);
+check("wrap: too many lines", wrap("a b c d", 1, 3), ["a", "b", "…"]);
+check("wrap: too long in the last line", wrap("aaaa bbbb cccc", 4, 2), ["aaaa", "bbb…"]);
+check("wrap: wide characters", wrap("漢字漢字", 4, 5), ["漢字", "漢字"]);
+check("wrap: nothing", wrap("  ", 4, 5), []);
+check("cells: accents and emoji", [cells("é"), cells("e\u0301"), cells("🚀"), cells("漢")], [1, 1, 2, 2]);
+check("recap: at most ten lines", recapLines("word ".repeat(400), 42).length, 10);
+check("recap: no line is wider than the screen", Math.max(...recapLines("word ".repeat(50), 42).map(cells)) <= 40, true);
+
+check("tokens", [3, 400, 4000, 399_800, 400_000, 9_000_000].map(tokens), ["1", "100", "1.0k", "100k", "100k", "2.3M"]);
+const idle = { on: true, savings: { before: 0, after: 0 }, spend: 0 };
+check("status: nothing yet", statusLine(idle), undefined);
+check(
+  "status: all of it",
+  statusLine({ on: false, savings: { before: 192_800, after: 36_400 }, capture: "captured", spend: 0.0123 }),
+  "afterturn 48.2k → 9.1k · captured · $0.0123 · off",
+);
+
+check("times keep their nanoseconds", isoTime(1_700_000_000_123_456_789n), "2023-11-14T22:13:20.123456789Z");
+check("times with leading zeros", isoTime(1_700_000_000_000_000_007n), "2023-11-14T22:13:20.000000007Z");
+
+const settings = (flags: Record<string, boolean | string>) => recapSettings((name) => flags[name]);
+check("flags: none given", settings({}), {});
+check("flags: booleans", settings({ "recap-disable": true, "recap-disable-focus": true, "recap-during-active": true }), {
+  auto: false,
+  focusReporting: false,
+  duringActive: true,
+});
+check("flags: numbers", settings({ "recap-away-seconds": "30", "recap-idle-seconds": "7.5" }), { awaySeconds: 30, idleSeconds: 7.5 });
+check("flags: a model", settings({ "recap-model": "p/m/n" }), { model: "p/m/n" });
+for (const odd of ["soon", "", "1e999"]) {
+  check(`flags: “${odd}” is left to the sidecar`, settings({ "recap-away-seconds": odd }) as object, { awaySeconds: odd });
+}
+
+const record = {
+  ref: "t1",
+  shortId: "t1",
+  toolCallId: "c1",
+  label: "c1@3",
+  toolName: "bash",
+  args: { command: "make" },
+  isError: false,
+  turnIndex: 0,
+  text: "all of it",
+  offset: 0,
+  totalChars: 9,
+  nextOffset: null,
+};
+check("recovered: a whole original", recovered({ records: [record], missing: [] }), '`t1` bash {"command":"make"}\nall of it');
+check(
+  "recovered: a page, and what is not there",
+  recovered({
+    records: [{ ...record, args: null, isError: true, offset: 10, totalChars: 40, nextOffset: 19 }],
+    missing: [{ ref: "t9", reason: "unknown", known: "t1..t3" }],
+  }),
+  "`t1` bash (failed) chars 10-19 of 40 (next offset 19)\nall of it\n\n`t9` is unknown; refs here are t1..t3.",
+);
