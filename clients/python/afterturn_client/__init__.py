@@ -1,4 +1,4 @@
-"""afterturn's client for programs in Python: typed, on asyncio or trio; `afterturn_client.sync` is its blocking twin.
+"""afterturn's client for programs in Python: typed, on asyncio; `afterturn_client.sync` is its blocking twin.
 
     from afterturn_client import Afterturn
     from afterturn_protocol.condense import Batch, SummarizeParams, ToolCall

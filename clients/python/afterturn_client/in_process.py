@@ -1,6 +1,6 @@
 """The server inside this process, for programs that embed it and for tests: no child, no command to find.
 
-It is the whole server, with an event loop and a thread of its own, so that it serves programs on asyncio, on trio
+It is the whole server, with an event loop and a thread of its own, so that it serves programs on asyncio
 and without a loop alike, and neither side's loop waits for the other. What it does not do here is own the process:
 no signal handlers, no logging set-up, no tuning of the garbage collector, and no hard exit when something hangs.
 """
