@@ -32,8 +32,10 @@ class Kept(msgspec.Struct):
     """Facts labelled by hand after the extractor was made."""
     fresh: Share = msgspec.field(default_factory=Share)
     """Facts labelled by hand before the misses of the held-out ones were mended."""
+    dev: Share = msgspec.field(default_factory=Share)
+    """Facts labelled by hand to be mended on."""
     unseen: Share = msgspec.field(default_factory=Share)
-    """Facts labelled by hand last; no miss of them was looked at."""
+    """Facts labelled by hand of which no miss was mended."""
     second: Share = msgspec.field(default_factory=Share)
     """Facts of the second extractor that are visible, in summarised batches."""
     other: Share = msgspec.field(default_factory=Share)
@@ -103,5 +105,5 @@ def _join(into: Share, share: Share) -> None:
 
 
 def _join_kept(into: Kept, kept: Kept) -> None:
-    for name in ("size", "hand", "held_out", "fresh", "unseen", "second", "other", "used", "aimed"):
+    for name in ("size", "hand", "held_out", "fresh", "dev", "unseen", "second", "other", "used", "aimed"):
         _join(getattr(into, name), getattr(kept, name))

@@ -6,7 +6,23 @@ import msgspec
 
 from .figures import Figures, Kept, Share
 
-_TO_REACH = ("to reach", "", "", "", "<=10%", "", ">=95%", ">=95%", ">=95%", ">=95%", ">=95%", "", ">=25%", ">=25%")
+_TO_REACH = (
+    "to reach",
+    "",
+    "",
+    "",
+    "<=10%",
+    "",
+    ">=95%",
+    ">=95%",
+    ">=95%",
+    ">=95%",
+    ">=95%",
+    ">=95%",
+    "",
+    ">=25%",
+    ">=25%",
+)
 
 
 def table(parts: list[Figures], whole: Figures) -> str:
@@ -22,6 +38,7 @@ def table(parts: list[Figures], whole: Figures) -> str:
             "hand",
             "held out",
             "fresh",
+            "dev",
             "unseen",
             "second",
             "other",
@@ -49,7 +66,8 @@ summary  the same for summaryText, where a host puts one summary in place of all
 hand     errors, exit codes, test totals, file:line and changed paths, labelled by hand, that are still visible
 held out the same, labelled after the extractor was made; its misses were mended later
 fresh    the same, from other calls, labelled before that; mended, too
-unseen   the same, from other calls, labelled last; no miss of it was looked at
+dev      the same, from other calls, labelled to be mended on
+unseen   the same, from other calls; no miss of it was mended
 second   the same, labelled by the second extractor
 other    paths and contents labelled by hand
 used     tokens first seen in a big batch that arguments of later calls use, still visible
@@ -71,7 +89,17 @@ def _quality_row(figures: Figures) -> tuple[str, ...]:
 def _kept(kept: Kept) -> tuple[str, ...]:
     return tuple(
         _percent(share)
-        for share in (kept.hand, kept.held_out, kept.fresh, kept.unseen, kept.second, kept.other, kept.used, kept.aimed)
+        for share in (
+            kept.hand,
+            kept.held_out,
+            kept.fresh,
+            kept.dev,
+            kept.unseen,
+            kept.second,
+            kept.other,
+            kept.used,
+            kept.aimed,
+        )
     )
 
 

@@ -15,9 +15,12 @@ const START = "const client = await Afterturn.start({ command: process.execPath,
 const IN_BACKGROUND = `const alive = setInterval(() => {}, 1000);
   ${START.replace("}", ", background: true }")} clearInterval(alive);`;
 
+/** Tests that run in the background have SIGINT ignored, and a host of theirs too, until it has had a listener. */
+const HEAR_SIGINT = "process.once('SIGINT', () => {}).removeAllListeners('SIGINT');";
+
 /** Starts a host whose script this is. `Afterturn` and STUB are there. */
 function startHost(test: TestContext, script: string, env: object = {}): ChildProcessWithoutNullStreams {
-  const head = `import { Afterturn } from ${JSON.stringify(ENTRY)}; const STUB = ${JSON.stringify(STUB)};`;
+  const head = `import { Afterturn } from ${JSON.stringify(ENTRY)}; const STUB = ${JSON.stringify(STUB)}; ${HEAR_SIGINT}`;
   const args = ["--input-type=module", "-e", `${head}\n${script}`];
   const host = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: "pipe" });
   test.after(() => host.kill("SIGKILL"));
@@ -89,6 +92,40 @@ for (const [name, options, out] of STRANGERS) {
     await eventually(() => running(mark).length === 0, "no process is left");
   });
 }
+
+const GIVEN_UP: [name: string, script: string][] = [
+  ["that the host does not wait for", ""],
+  ["that the host aborts", "controller.abort();"],
+];
+
+for (const [name, script] of GIVEN_UP) {
+  test(`a start in the background ${name} leaves no process, though what was started is deaf to SIGTERM`, async (t) => {
+    const ready = JSON.stringify(path.join(temporaryFolder(), "ready"));
+    const deaf = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);
+      require('node:fs').writeFileSync(${ready}, '');`;
+    const host = `import { existsSync } from "node:fs";
+      const controller = new AbortController();
+      const args = ["-e", ${JSON.stringify(deaf)}, "--"];
+      Afterturn.start({ command: process.execPath, args, background: true, signal: controller.signal })
+        .catch(({ name }) => console.log(name));
+      const looking = setInterval(() => {
+        if (!existsSync(${ready})) return;
+        clearInterval(looking);
+        ${script}
+      }, 20);`;
+    assert.deepEqual(await runHost(startHost(t, host)), { code: 0, out: "", err: "" });
+    await eventually(() => running(ready.slice(1, -1)).length === 0, "no process is left");
+  });
+}
+
+test("a host that closes its client in the background goes before the server does", async (t) => {
+  const script = `${START.replace("'well'", "'deaf to EOF'")} console.log(client.server.pid);
+    client.close({ background: true }).then(() => console.log("closed"));`;
+  const { code, out } = await runHost(startHost(t, script));
+  const pid = Number(out);
+  assert.ok(code === 0 && isRunning(pid), out);
+  process.kill(pid, "SIGKILL");
+});
 
 /** A host of the real server that prints its server's pid and lives on. */
 const REAL = `const client = await Afterturn.start({ command: ${JSON.stringify(SERVER)} });

@@ -18,15 +18,19 @@ _WORD_CHARS = bytes(
 )
 
 
-def _needles(single: str, phrases: Mapping[str, str]) -> dict[bytes, str]:
-    return {word.encode(): word for word in words(single)} | {word.encode(): phrase for word, phrase in phrases.items()}
+def _needles(single: str, phrases: Mapping[str, str | tuple[str, ...]]) -> dict[bytes, tuple[str, ...]]:
+    """`single`: words that are looked for themselves. `phrases`: what is looked for where its word is."""
+    found = {word.encode(): (word,) for word in words(single)}
+    return found | {word.encode(): (told,) if isinstance(told, str) else told for word, told in phrases.items()}
 
 
 # What to look for, in lower case, by a word that tells that it may be there.
 _ERRORS = _needles(
     "panic panicked fatal traceback assert assertion denied cannot killed undefined unused unresolved refused"
     " reject rejected conflict conflicts expected unexpected invalid abort aborted segmentation missing mismatch"
-    " unsupported unrecognized overflow corrupt corrupted illegal exceeds",
+    " unsupported unrecognized overflow corrupt corrupted illegal exceeds incompatible ambiguous malformed unterminated"
+    " undeclared unhandled uncaught unreachable unavailable unauthorized forbidden interrupted incorrect insufficient"
+    " unknown duplicate",
     {
         "found": "not found",
         "such": "no such",
@@ -38,25 +42,40 @@ _ERRORS = _needles(
         "not": "not ok",
         "multiple": "multiple def",
         "exist": "not exist",
-        "allowed": "not allowed",
+        "allowed": " allowed",
         "permitted": "not permitted",
         "memory": "out of memory",
         "rule": "no rule to",
         "status": "exit status",
         "ignored": "are ignored by",
-        "code": "exit code",
+        "code": ("exit code", "code: '", "code: assert"),
         "exited": "exited with code",
+        "did": "did not",
+        "would": "would reformat",
+        "exactly": "must exactly",
+        "defined": "not defined",
+        "enough": "not enough",
+        "too": "too ",
+        "tests": "no tests",
+        # What was and what should have been, under a failed assertion.
+        "received": "received: ",
+        "left": "left: ",
+        "right": "right: ",
+        "want": "want ",
+        "actual": "actual: ",
     },
 )
 # Parts of longer words too: TypeError, FAILED.
 _ERROR_PARTS = (b"error", b"exception", b"fail", b"warn")
 _ERROR_MARKS = (
-    *("\u00d7 ", "\u2717", "\u2716", "\u2715", "\u25cf "),
+    *("\u00d7 ", "\u2717", "\u2716", "\u2715", "\u25cf ", "\u26a0"),
     *("\u9519\u8bef", "\u5931\u8d25", "\u5f02\u5e38", "\u30a8\u30e9\u30fc", "\u5931\u6557", "\uc624\ub958"),
 )
+# The ends of lines in capitals, and what Elixir has before every exception.
+_SHOUTS = ("!\n", "** (")
 _TOTALS = _needles(
     "passed passing tests skipped problem problems vulnerability vulnerabilities successfully installed warning"
-    " warnings checked changed",
+    " warnings checked changed offense offenses reformatted",
     {
         "pass": "pass",
         "ran": "ran ",
@@ -67,9 +86,13 @@ _TOTALS = _needles(
         "date": "up to date",
         "ok": "\nok",
         "test": "# test",
+        "built": "built in ",
+        "compiled": "compiled ",
+        "finished": "finished `",
+        "modules": "modules transformed",
     },
 )
-_TOTAL_MARKS = ("\u2139 test",)
+_TOTAL_MARKS = ("\u2139 test", "\u2705 ")
 CHANGED_WORDS = frozenset(
     b"applied created updated deleted wrote modified removed moved renamed reformatted rewrote".split()
 )
@@ -153,7 +176,9 @@ class Lines:
     def suspects(self) -> list[int]:
         if self._suspects is None:
             parts = [part.decode() for part in _ERROR_PARTS if part in self._lowered]
-            self._suspects = self.holding((*parts, *self._present(_ERRORS, _ERROR_MARKS)))
+            # One char is found much faster than two.
+            shouts = [shout for shout in _SHOUTS if shout[0] in self.text]
+            self._suspects = self.holding((*parts, *self._present(_ERRORS, _ERROR_MARKS), *shouts))
         return self._suspects
 
     @property
@@ -163,10 +188,10 @@ class Lines:
             self._low = f"\n{self.text.lower()}\n"
         return self._low
 
-    def _present(self, needles: Mapping[bytes, str], marks: tuple[str, ...]) -> Iterable[str]:
+    def _present(self, needles: Mapping[bytes, tuple[str, ...]], marks: tuple[str, ...]) -> Iterable[str]:
         """What is worth looking for; the marks only where there is more than ASCII."""
         marked = () if self.text.isascii() else marks
-        return (*[needles[word] for word in needles.keys() & self.words], *marked)
+        return (*[told for word in needles.keys() & self.words for told in needles[word]], *marked)
 
     @property
     def words(self) -> frozenset[bytes]:

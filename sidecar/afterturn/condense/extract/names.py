@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from afterturn.condense.extract.words import words
 
@@ -14,6 +14,10 @@ _HEX = re.compile(r"[0-9a-f]+")
 _DIGIT = re.compile(r"\d+")
 _BLANK = re.compile(r"\s")
 _NO_LETTERS = "0123456789_./@~+-"
+# A name with what it is of.
+_CHAIN = re.compile(r"[A-Za-z_]\w{2,}(?:\.[A-Za-z_]\w+)*")
+# Lines before and after the one that was asked for.
+_NEAR = 4
 _LONG_PATH = 300
 _LONGEST_NAME = 64
 
@@ -80,6 +84,22 @@ def names_of(text: str, wanted: Collection[str], known: Collection[str]) -> Iter
     return naming(by_score(count_tokens(text), wanted=wanted), known)
 
 
+def names_near(lines: Sequence[str], at: int) -> Iterator[str]:
+    """What the line with the index `at` names, and then the lines around it: in full, as `clock.now` is."""
+    for index in sorted(range(max(0, at - _NEAR), min(len(lines), at + _NEAR + 1)), key=lambda index: abs(index - at)):
+        for name in _CHAIN.findall(lines[index][:_LONG_PATH]):
+            if len(name) <= _LONGEST_NAME and ("." in name or (_is_shaped(name) and not is_common(name))):
+                yield name
+
+
+def chains_of(lines: Iterable[str], words: Collection[str]) -> Iterator[str]:
+    """The names with a dot in them that end in one of the words: what these are of."""
+    for line in lines:
+        for name in _CHAIN.findall(line[:_LONG_PATH]):
+            if len(name) <= _LONGEST_NAME and "." in name and name.rpartition(".")[2] in words:
+                yield name
+
+
 def naming(ranked: Iterable[str], known: Collection[str]) -> Iterator[str]:
     """Those of the words that name something and are not known."""
     for word in ranked:
@@ -114,7 +134,7 @@ def by_score(
             continue
         if len(word) < 4 or word in _COMMON:
             continue
-        score = (_BITS[count] if count < 256 else 18) + (_shape_score(word) if _is_shaped(word) else 0)
+        score = (_BITS[count] if count < 256 else 18) + (_shape_score(word) if _is_shaped(word) else -6)
         if word in special:
             score += (4 if word in defined else 0) + (40 if word in wanted else 0)
         if score in found:

@@ -44,8 +44,13 @@ _WRAP_LINE = re.compile(
     r"|Exit code:? \d|Command exited with|Process exited with|Here's the result of running"
     r"|--- FILE CONTENT"
     r"|IMPORTANT: The file content|Status: Showing|Action: To read|bash-\$|Only the first \d+"
-    r"|Found \d+ (?:match|file|result)|No (?:files|matches)(?: were)? found"
+    # Not what an edit says that could not choose: "Found 2 matches of the string to replace, but ...".
+    r"|Found \d+ (?:match|file|result)(?!\w* of )|No (?:files|matches)(?: were)? found"
 )
+
+
+# How a command that runs on in the background stands.
+_STANDING = re.compile(r"<((?:retrieval_)?status)>(?!success|completed)(\w{1,20})<")
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -73,10 +78,11 @@ def unwrap(text: str) -> Output:
     if "tool_use_error>" in text[:_EDGE]:
         text = text.replace("<tool_use_error>", "", 1).replace("</tool_use_error>", "", 1)
     head, tail = text[:_EDGE], text[-_EDGE:]
+    standing = _STANDING.findall(head) if "status>" in head else []
     return Output(
         body=_unwrap_rows(_body(text)),
         exit_code=exit_code(head, tail),
-        notes=extent_notes(head, tail),
+        notes=(*[f"{name} {value}" for name, value in standing], *extent_notes(head, tail)),
         ending=ending(head, tail) if chars < _SHORT or "timed out" in tail else "",
         chars=chars,
     )
@@ -124,7 +130,9 @@ def _without_reminders(text: str) -> str:
         end = text.find(closer, start)
         at = len(text) if end < 0 else end + len(closer)
     kept.append(text[at:])
-    return "".join(kept)
+    rest = "".join(kept)
+    # A reminder that is all of a result says why there is none.
+    return rest if rest.strip() else text.replace(opener, "").replace(closer, "")
 
 
 def _body(text: str) -> str:

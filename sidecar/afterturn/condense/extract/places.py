@@ -27,6 +27,10 @@ _MAX_PLACES = 200
 _MAX_LOOKED_AT = 5000
 _LONGEST_PATH = 240
 _RUN = 4
+_MOST_COLUMNS = 3
+_LONG_INSTALLED = 50
+_INSTALLED = re.compile(r".*(?:site-packages|node_modules|/lib/python\d[\d.]*)/")
+_LINE = re.compile(r"\d+")
 
 
 class Place:
@@ -41,10 +45,20 @@ class Place:
         self.lines: dict[str, None] = {}
 
     def written(self, limit: int = 40) -> str:
-        """The path with its positions, the path only once: `a.py:12, 40:3`, `a.ts(3,4), (9,1)`, `a.py line 7, 9`."""
+        """The path with its positions, the path only once: `a.py:12, 40:3`, `a.ts(3,4), (9,1)`, `a.py line 7, 9`.
+
+        Of many positions only the lines are told: `a.ts line 3, 9, 12, 40`; of a long path into what is installed only
+        the part in its package.
+        """
+        path = self.path
+        if self.vendored and len(path) > _LONG_INSTALLED:
+            path = _INSTALLED.sub("", path)
         if len(self.joined) == 1 and not self.lines:
-            return self.path + next(iter(self.joined))
-        text = self.path
+            return path + next(iter(self.joined))
+        if len(self.joined) > _MOST_COLUMNS:
+            lines = {_LINE.findall(position)[0]: None for position in self.joined} | self.lines
+            return f"{path} line {', '.join(list(lines)[:limit])}"
+        text = path
         if self.joined:
             positions = list(self.joined)[:limit]
             text += positions[0] + "".join(", " + position.lstrip(":") for position in positions[1:])

@@ -55,8 +55,8 @@ def room_for(chars: int, problems: int = 0) -> Room:
     small = _descent(chars, 2100, _BIG)
     least = 200 + 350 * small // 1000
     much = max(chars * 55 // 100, min(chars * 9 // 10, 100), 40)
-    total = min(max(chars * 86 // 1000 - REF_CHARS, min(much, least)), 2600)
-    share = 61 + 6 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
+    total = min(max(chars * 88 // 1000 - REF_CHARS, min(much, least)), 2600)
+    share = 61 + 9 * min(problems, 5) + 12 * max(0, min(problems, 20) - 5)
     share += max(0, 500 - share) * _descent(chars, 2100, _BIG * 3 // 2) // 1000
     share += (1000 - share) * _descent(chars, 600, 2100) // 1000
     return Room(total, max(total, min(chars * share // 1000, 3600)))
@@ -243,15 +243,17 @@ def _whole_words(text: str, limit: int) -> str:
 
 
 def _balanced(text: str) -> str:
-    """`text` without quotation marks that have no partner, or hardly anything between them and it.
+    """`text` without quotation marks that have no partner, or one with hardly anything before it.
 
-    Either would pair up with a mark of the next piece, and make words of ours look like a quotation.
+    The last of them would pair up with a mark of the next piece, and make words of ours look like a quotation. One that
+    is followed by such a pair is let stand: `"is" where "a word" follows`.
     """
     if '"' not in text and "'" not in text and "`" not in text:
         return text
     if "`" in text and text.count("`") % 2:
         text = _GNU_QUOTES.sub(r"'\1'", text)
     drop: list[int] = []
+    short: dict[str, list[int]] = {}
     end = 0
     for match in _MARK.finditer(text):
         at, mark = match.start(), match[0]
@@ -260,10 +262,13 @@ def _balanced(text: str) -> str:
         close = text.find(mark, at + 1)
         while mark == "'" and 0 <= close < len(text) - 1 and text[close + 1].isalnum():
             close = text.find(mark, close + 1)
-        if close < 0 or (close - at < 4 and (mark != "'" or not text[close - 1].isalnum())):
-            drop.append(at)
-            if close > 0:
-                drop.append(close)
+        if close < 0:
+            drop += [at, *short.pop(mark, ())]
+        elif close - at < 4 and (mark != "'" or not text[close - 1].isalnum()):
+            short.setdefault(mark, []).append(at)
+            close = at
+        else:
+            short.pop(mark, None)
         end = max(close, at) + 1
     if not drop:
         return text

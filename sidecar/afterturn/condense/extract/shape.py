@@ -18,7 +18,9 @@ _CODE = re.compile(
 
 _PROSE = words("md markdown mdx rst txt adoc text")
 _LOOKED_AT = 40
-_LOGS = frozenset(("log", "out", "err"))
+_LOGS = frozenset(("log", "out", "err", "output"))
+# Where harnesses put results that were too long for the conversation.
+_RESULTS = ("/tool-results/", "/tool_results/", "/tool-output/")
 _PAGES = frozenset(("html", "htm", "xhtml"))
 _SOURCE = words(
     "py pyi ts tsx js jsx mjs cjs go rs c h cc cpp cxx hpp hh java kt kts scala rb php swift cs fs ex exs"
@@ -29,18 +31,19 @@ _SOURCE = words(
 
 def is_log(path: str) -> bool:
     """Whether a file holds what some run printed."""
-    return path.rstrip().rpartition(".")[2].lower() in _LOGS
+    return path.rstrip().rpartition(".")[2].lower() in _LOGS or any(folder in path for folder in _RESULTS)
 
 
 def shape_of_file(path: str, text: str) -> str:
     """The shape of a file's text, by its suffix where that tells."""
     suffix = path.rstrip().rpartition(".")[2].lower()
+    if is_log(path):
+        found = shape_of(text)
+        return found if found in ("json", "jsonl", "diff") else "plain"
     if suffix in _SOURCE:
         return "code"
     if suffix in _PROSE:
         return "markdown"
-    if suffix in _LOGS:
-        return "plain"
     if suffix in _PAGES:
         return "html"
     if suffix in ("csv", "tsv"):

@@ -8,6 +8,8 @@ from afterturn.condense.extract.safe import is_instruction
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_-]{60}")
 _LONG_WORD = 60
+# Encoded bytes have a slash in 64 chars; a path has more of them.
+_MANY_SLASHES = 3
 _HEX_PAIRS = re.compile(r"(?:[0-9a-fA-F]{2}[ :]){8}")
 _MANY_PAIRS = 8
 
@@ -25,8 +27,10 @@ def says_something(line: str) -> bool:
 
 def _is_noise(line: str) -> bool:
     """Whether a line holds encoded bytes."""
-    if len(line) >= _LONG_WORD and max(map(len, line.split())) >= _LONG_WORD and _ENCODED.search(line) is not None:
-        return True
+    if len(line) >= _LONG_WORD and max(map(len, line.split())) >= _LONG_WORD:
+        encoded = _ENCODED.search(line)
+        if encoded is not None and encoded[0].count("/") < _MANY_SLASHES:
+            return True
     return line.count(" ") + line.count(":") >= _MANY_PAIRS and _HEX_PAIRS.search(line) is not None
 
 

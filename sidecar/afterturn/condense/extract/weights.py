@@ -12,10 +12,15 @@ _ERROR = re.compile(
     r"|name|variable)|undefined:|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition"
     r"|not been applied|not applied"
     r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt"
-    r"|not allowed|not permitted|out of memory|no rule to make|exceeds"
+    r"|not allowed|only \d+ \w+ allowed|not permitted|out of memory|no rule to make|exceeds"
+    r"|did not|would reformat|must exactly|not defined|not enough|incompatible|ambiguous|malformed|unterminated"
+    r"|undeclared|unhandled|uncaught|unreachable|unavailable|unauthorized|forbidden|interrupted|incorrect|insufficient|unknown|duplicate"
+    r"|too (?:many|long|large|short|old|few)|no tests|code: '[a-z_0-9]{3,40}'"
     r"|exit(?:ed with)? (?:status|code):? [1-9]|are ignored by"
     r"|not ok|\u00d7 |\u9519\u8bef|\u5931\u8d25|\u5f02\u5e38|\u30a8\u30e9\u30fc|\u5931\u6557|\uc624\ub958"
 )
+# So much of a line says what it is.
+_LOOKED_AT = 400
 # A part of a name or a path, not the word.
 _BESIDE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_/-")
 _FAIL_MARKS = ("\u00d7", "\u2717", "\u2716", "\u2715", "\u25cf")
@@ -56,26 +61,39 @@ _CHAFF = re.compile(
 # Advice beside an error, in the spelling of linters and git.
 _ADVICE = ("i ", "\u2139 ", "hint:", "note:", "help:", "= note", "= help", "Tip:")
 # The exit code in other words, and whose it was.
-_SAYS_AGAIN = ("npm error code ", "npm ERR! code ", "npm error workspace ", "npm ERR! workspace ")
+_WHOSE = ("npm error code ", "npm ERR! code ", "npm error workspace ", "npm ERR! workspace ")
+# That something failed, in the words of what ran it: why is told by other lines.
+_SAYS_AGAIN = re.compile(
+    r"npm (?:error|ERR!) Lifecycle |\W*Some (?:errors were emitted|[Tt]ests [Ff]ailed)|.*\berrors? occurred\W?$"
+    r"|collect2: error: ld returned|error: (?:script|could not compile|aborting due to)\b|ERROR conda\.cli"
+    r"|\W*(?:error )?Command failed|\W*ELIFECYCLE\b|.*\bexited with (?:exit )?(?:code|status)\b"
+)
 # Code in a traceback, a frame or a listing: it raises errors, but reports none.
 _CODE = re.compile(
     r">?\s{0,8}\d{0,6}\s{0,8}(?:\d{1,6}\s{0,8})?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console"
-    r"|logger|log|def|class|import|from|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch|.*\.with_traceback\("
+    r"|logger|log|def|class|import|from|let|const|var|\}|//|#(?! \d)|\*)\b(?![^(]*: )|\} catch"
+    r"|.*\.with_traceback\("
 )
 # A warning is worth telling where there is nothing worse; compilers' have their place before them.
-_WARNING = re.compile(r"\W{0,4}(?:WARN(?:ING)?|[Ww]arning)\b[:\])]? \S")
+_WARNING = re.compile(r"(?:\W{0,4}|.*[:\])] )(?:WARN(?:ING)?|[Ww]arn(?:ing)?|\w+Warning)\b[:\])]? \S|\s*\u26a0")
+_VALUE = re.compile(
+    r"(?:left|right|[Rr]eceived|[Aa]ctual): +\S(?:.*[^;,])?$|code: +assert\b|.{0,200}\bgot\b.{1,100}\bwant "
+)
+# A verdict in capitals: DO NOT COMMIT!
+_SHOUTED_NO = re.compile(r"[A-Z *]*\b(?:NOT|NO|NEVER|CANNOT|DON'T)\b[A-Z *']*!+")
 _QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")
 _COUNTED = re.compile(
     r"\d{1,9}\s{1,4}(?:[a-z]{1,20}\s{1,4})?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?"
     r"|problems?|examples?|assertions?"
-    r"|skipped|pending|exceptions?|specs?|suites?|files? changed|vulnerabilit\w+|infos?|diagnostics?"
+    r"|skipped|pending|exceptions?|specs?|suites?|offenses?"
+    r"|files? (?:changed|inspected|reformatted|would be)|vulnerabilit\w+|infos?|diagnostics?"
     r"|deselected|todo)\b"
 )
 _TOTAL_LINE = re.compile(
     r"\s*(?:Tests|Test Suites|Test Files|Suites|Specs)\b:?\s+\d|[#\u2139] (?:tests|pass|fail)\b|(?:OK"
     r"|FAILED|PASSED)\b(?: \(.*\))?\W*$"
     r"|=+ .*\b(?:passed|failed|error)\b.* =+$|(?:ok|FAIL|PASS)\s+\S+|added \d+|up to date|Installed \d+"
-    r"|[^\w]{0,4}[Aa]ll [\w -]{0,30}(?:checks|tests) passed"
+    r"|[^\w]{0,4}[Aa]ll [\w -]{0,30}(?:checks|tests) passed|\u2705 "
 )
 _TOTAL_PHRASES = (
     *(
@@ -93,6 +111,11 @@ _TOTAL_PHRASES = (
         "Successfully built",
         "Successfully uninstalled",
         "Diagnostics not shown:",
+        "built in ",
+        "ompiled successfully",
+        "ompiled with",
+        "Finished `",
+        "modules transformed",
     ),
 )
 _RAN = re.compile(r"\b(?:Ran|Found|Checked) \d+ ?\w*")
@@ -123,12 +146,18 @@ def is_summary(line: str) -> bool:
 
 def error_weight(line: str) -> int:
     """0 for a line that reports nothing wrong, up to 4 for one that plainly does."""
-    line = line[:400].strip()
+    line = line[:_LOOKED_AT].strip()
     low = line.lower()
     if line.startswith(_ADVICE):
         return 0
+    if line[-1:] == "!" and _SHOUTED_NO.fullmatch(line) is not None:
+        return 4
+    if line.startswith("** ("):
+        return 4
+    if is_value(line):
+        return 2
     if not _tells_of_error(low) and _NAMED.search(line) is None:
-        return 1 if _WARNING.match(line) is not None else 0
+        return 1 if is_warning(line) else 0
     if _CODE.match(line) is not None or line.endswith(" [FAIL]"):
         return 0
     if _CHAFF.match(line) is not None:
@@ -136,11 +165,28 @@ def error_weight(line: str) -> int:
     shouted = _is_shouted(line)
     if not shouted and _QUESTION.search(line) is not None:
         return 0
-    if line.startswith(_SAYS_AGAIN):
+    if line.startswith(_WHOSE):
         return 2
     if any(word in low for word in _NONE_WORDS) and _says_none(low):
         return 1 if shouted else 0
     return 4 if shouted else 2
+
+
+def is_value(line: str) -> bool:
+    """Whether a line tells one side of an assertion that failed, or the assertion."""
+    return _VALUE.match(line[:_LOOKED_AT]) is not None
+
+
+def is_warning(line: str) -> bool:
+    """Whether a line warns, and says so."""
+    line = line[:_LOOKED_AT]
+    return ("arn" in line or "WARN" in line or "\u26a0" in line) and _WARNING.match(line) is not None
+
+
+def says_again(line: str) -> bool:
+    """Whether an error is no more than that something failed for which other lines tell why."""
+    line = line[:_LOOKED_AT]
+    return _SAYS_AGAIN.match(line) is not None or _SHOUTED_NO.fullmatch(line) is not None
 
 
 def _tells_of_error(low: str) -> bool:

@@ -11,7 +11,7 @@ from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import sight_of
-from afterturn.condense.extract.tail import first_lines
+from afterturn.condense.extract.tail import first_lines, last_lines
 
 _PATCH = ("patchtext", "patch", "diff", "input", "content")
 _PATCHED = re.compile(
@@ -32,10 +32,13 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         digest.outcome.append("no output")
         return digest
     view = sight_of(call, digest.subject, wanted)
-    says = first_lines(view.lines.all, 2)
+    says = first_lines(view.lines.all, 1 if call.output.chars > _SHORT else 2)
+    if call.is_error:
+        # What was looked for stands in the middle, and after it why it was not found.
+        says = list(dict.fromkeys([*says, *last_lines(view.lines.all, 1)]))
     if says:
-        digest.facts.append(Group("says", says[:1] if call.output.chars > _SHORT else says, " | ", share=50, cut=True))
-    if call.is_error or call.output.chars <= _SHORT:
+        digest.facts.append(Group("says", says, " | ", share=50, cut=True))
+    if call.is_error:
         return digest
     joined = hits.every_joined(view.lines.all)
     if joined is not None:
@@ -50,6 +53,8 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     else:
         said = [text for text, number in zip(shown.texts, shown.numbers, strict=True) if not number]
         add_problems(Lines("\n".join(said)), digest)
+    if call.output.chars <= _SHORT:
+        return digest
     if shape == "diff":
         look(view, digest, shape)
         return digest

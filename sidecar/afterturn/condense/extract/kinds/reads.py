@@ -2,8 +2,10 @@
 
 from afterturn.condense.extract.call import COMMAND, PATH, Call
 from afterturn.condense.extract.digest import Digest, Group
+from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.looking import look
 from afterturn.condense.extract.messages import error_lines
+from afterturn.condense.extract.names import names_near
 from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.problems import add_problems
 from afterturn.condense.extract.shape import is_log, shape_of_file
@@ -40,6 +42,17 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         return digest
     shape = shape_of_file(path, body)
     if is_log(path):
-        add_problems(view.lines, digest)
+        lines = view.lines.numbered
+        add_problems(view.lines if lines.numbers is None else Lines("\n".join(lines.texts)), digest)
     look(view, digest, shape)
+    lines = view.lines.numbered
+    if lines.numbers is not None and (asked := _asked_line(call)) in lines.numbers:
+        near = names_near(lines.texts, lines.numbers.index(asked))
+        digest.names.insert(0, Group("near", list(dict.fromkeys(near)), " ", bare=True, share=40))
     return digest
+
+
+def _asked_line(call: Call) -> str:
+    """The number of the one line that the call asks for, as `open a.py 12` does; "-" if it asks for none."""
+    words = call.arg(COMMAND).split()
+    return call.arg(("linenumber",)) or (words[-1] if len(words) > 1 and words[0] in ("open", "goto") else "-")

@@ -43,6 +43,9 @@ _ASIDE = words("wc pwd date whoami uname hostname file stat du")
 _TOLD_BY_SHAPE = words("diff json jsonl html numbered markdown")
 _LONG_COMMAND = 80
 _CHANGE_FOLDER = re.compile(r"cd [^\s;&|]{1,300} *(?:&&|;|\n) *(?=\S)")
+_COUNT = re.compile(r" *\d+(?: +\d+){0,2} [\w./@+~-]+")
+_FEW_LINES = 5
+_SHORT = 300
 _CONTENT = frozenset(("read", "hits", "paths", "diff", "log"))
 
 
@@ -53,19 +56,24 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         digest.outcome.append("no output")
         return digest
     view = sight_of(call, command, wanted)
-    shapes = _shapes_of(command)
+    every = main_pipelines(command)
+    shapes = _shapes_of(every)
     shape = next(iter(shapes)) if len(shapes) == 1 else ""
     failed = call.is_error or call.output.exit_code not in (None, "0")
     content = shape in _CONTENT and not any(is_log(word) for word in command.split())
     if not (content and (_complaints(view, digest) or not failed)):
         # What a diff holds is content; only what stands before it is news.
-        add_problems(Lines(view.text[:start]) if (start := _diff_start(view.text)) >= 0 else view.lines, digest)
+        news = Lines(view.text[:start]) if (start := _diff_start(view.text)) >= 0 else view.lines
+        add_problems(news, digest, failing=failed)
     if "git" in shapes or "log" in shapes or (" changed" in view.text and vcs.finds(view)):
         of_problems, digest.facts = digest.facts, []
         vcs.read(view, digest)
         digest.facts = of_problems + digest.facts if failed else digest.facts + of_problems
     if "packages" in shapes:
         packages.read(view, digest)
+    if len(every) > 1 and any(line[0][0] == "wc" for line in every):
+        counted = [line.strip() for line in view.text.split("\n", _FEW_LINES)[:_FEW_LINES] if _COUNT.fullmatch(line)]
+        digest.facts.append(Group("counts", counted, " | "))
     _look(view, digest, shape)
     return digest
 
@@ -81,7 +89,9 @@ def _subject(command: str) -> str:
 
 
 def _look(view: Sight, digest: Digest, shape: str) -> None:
-    if shape == "read":
+    if shape == "read" and view.call.output.chars < _SHORT and "\n" not in view.text.strip():
+        look(view, digest, "plain")
+    elif shape == "read":
         found = shape_of(view.text)
         look(view, digest, "code" if found in ("plain", "hits", "paths") else found)
     elif shape == "diff" and shape_of(view.text) != "diff":
@@ -94,10 +104,9 @@ def _look(view: Sight, digest: Digest, shape: str) -> None:
         look(view, digest, found if found in _TOLD_BY_SHAPE or shape == "shape" else "plain")
 
 
-def _shapes_of(command: str) -> dict[str, None]:
+def _shapes_of(every: list[list[list[str]]]) -> dict[str, None]:
     """What the main commands print, each shape once; "" for those that may print anything."""
     shapes: dict[str, None] = {}
-    every = main_pipelines(command)
     for pipeline in [line for line in every if line[0][0] not in _ASIDE] or every:
         found = _program_shape(pipeline[0])
         # What passes a filter is still what the first command printed: commits, paths, the output of a failed run. Only

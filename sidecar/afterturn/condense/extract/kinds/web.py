@@ -9,13 +9,26 @@ from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import sight_of
 from afterturn.condense.extract.tail import first_lines
+from afterturn.text import cut_words
 
 # Tools that read a page for the agent answer in words, also when they could not do it.
 _REFUSED = re.compile(
     r"\bI(?: apologi[sz]e|(?: am|'m) (?:unable|not able|sorry)|(?: cannot| can't| could not| do not have)) "
 )
+# A sentence that says what the page does not tell.
+_MISSING = re.compile(
+    r"\b(?:(?:do|does|did)(?: not|n't) (?:\w+ly )?(?:contain|include|describe|provide|mention|specify|show|list"
+    r"|appear|have)"
+    r"|[Nn]o [\w -]{1,40} (?:is|are|was|were) (?:included|found|mentioned|provided|given|available|listed)"
+    r"|cannot (?:locate|find|determine|access)|(?:was|were|is|are) not (?:found|available|included|mentioned))\b"
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _SHORT = 300
 _FEW_LINES = 20
+# A longer result is a page and no answer.
+_ANSWER_CHARS = 6000
+_LINE_CHARS = 600
+_SAID_CHARS = 120
 
 
 def extract(call: Call, wanted: frozenset[str]) -> Digest:
@@ -29,6 +42,17 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     if call.is_error or call.output.chars < _SHORT or refused:
         digest.facts.append(Group("says", [*refused, *first_lines(view.lines.all, 2)], " | ", cut=True))
         return digest
+    if call.output.chars < _ANSWER_CHARS:
+        digest.facts.append(Group("missing", _missing(view.lines.all)))
     shape = shape_of(call.body)
     look(view, digest, shape if shape in ("json", "code", "numbered", "diff") else "html")
     return digest
+
+
+def _missing(lines: list[str]) -> list[str]:
+    """The first sentence that says what is missing, shortened; or none."""
+    for line in lines:
+        if _MISSING.search(line[:_LINE_CHARS]) is not None:
+            said = next((said for said in _SENTENCE.split(line[:_LINE_CHARS]) if _MISSING.search(said)), "")
+            return [cut_words(said.strip(), _SAID_CHARS)] if said else []
+    return []

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.lenses import code, plain
-from afterturn.condense.extract.names import names_of
+from afterturn.condense.extract.names import chains_of, names_of
 from afterturn.condense.extract.places import spans
 from afterturn.condense.extract.render import room_for
 from afterturn.condense.extract.safe import is_instruction
@@ -36,6 +36,7 @@ _NUMBER_CHARS = 6
 _AROUND = 4
 _FEWER_NUMBERS = (8, 5, 3, 2)
 _A_FEW_FILES = 3
+_FIRST_HITS = 12
 _LONG_FOLDER = 12
 _NO_LETTERS = "0123456789 _./\\@~+-"
 
@@ -168,6 +169,11 @@ def tell(hits: Hits, view: Sight, digest: Digest) -> None:
     def names() -> Iterator[str]:
         return names_of("\n".join([text[:_LINE_CHARS] for text in hits.texts]), view.wanted, view.known)
 
+    def searched() -> Iterator[str]:
+        return iter(dict.fromkeys(chains_of(hits.texts[:_FIRST_HITS], view.known)))
+
+    if view.known:
+        digest.names.append(Group("as", searched, " ", bare=True, share=30))
     digest.names.append(Group("names", names, " ", bare=True, share=65))
     shown = (line.strip() for line in hits.texts[:40])
     told = (cut_words(line, 120) for line in shown if len(line) > 8 and not is_instruction(line))
@@ -191,7 +197,10 @@ def _places(hits: Hits, room: int) -> Iterator[str]:
     for at, (path, numbers) in enumerate(hits.files.items()):
         name = path[shared:] if at else path
         colon = ":" if path in hits.joined else ": "
-        yield name + colon + ", ".join(spans(list(numbers))[:most]) if numbers else name
+        if len(numbers) == 1:
+            yield f"{name}{colon}{next(iter(numbers))}"
+        else:
+            yield name + colon + ", ".join(spans(list(numbers))[:most]) if numbers else name
 
 
 def _shared_folder(paths: list[str]) -> int:

@@ -20,7 +20,8 @@ def read(view: Sight, digest: Digest) -> None:
     ends = last_lines(lines, 2 if view.call.output.chars > _FEW_CHARS else 8)
     if ends:
         order = [*range(len(ends), 0, -1)]
-        shown = [cut_words(line, 160) for line in reversed(ends)]
+        # As totals are told, so that none is told twice.
+        shown = [cut_words(line.strip("= "), 160) for line in reversed(ends)]
         digest.facts.append(Group("ends", shown, " | ", share=35, order=order, cut=True))
     _add_names(view, digest)
 

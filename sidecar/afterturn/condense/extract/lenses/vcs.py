@@ -20,7 +20,8 @@ _STAT = re.compile(r"\d+ [+-]*|Bin .*")
 _BRANCH = re.compile(
     r"(?:On branch|HEAD detached at|Your branch is|Switched to|Already|Saved working|Dropped|HEAD is now"
     r"|Merge|Automatic|Deleted branch|CONFLICT|Auto-merging|nothing to commit|no changes added"
-    r"|Everything up-to-date|Successfully rebased|Fast-forward|Updating |Untracked files|# On branch).*"
+    r"|Everything up-to-date|Successfully rebased|Fast-forward|Updating |Untracked files|# On branch"
+    r"|Updated \d+ paths?).*"
 )
 _MARK = re.compile(r"[*+ ] (\S+)(?:\s|$)")
 
