@@ -1,76 +1,57 @@
-"""A small agent with afterturn beside it: what its tools printed shrinks to bullets once the model has read it, and the
-model can call any of it back. About thirty lines of it are afterturn's: `recall`, `condense`, and the last two.
+"""A small agent: a model that may run commands in a shell. `with_afterturn.py` beside it gives it afterturn.
 
-    OPENAI_BASE=http://127.0.0.1:8080/v1 MODEL=any python small_agent.py "why does make fail?"
+OPENAI_BASE=http://127.0.0.1:8080/v1 MODEL=any python small_agent.py "why does make fail?"
 """
 
 import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
-from afterturn_client import AfterturnError
-from afterturn_client.sync import Afterturn
-from afterturn_protocol.condense import Batch, SummarizeParams, ToolCall
-from afterturn_protocol.refs import ResolveRefParams
+Message = dict[str, Any]
+Step = tuple[Any, Message]
+"""A call of the model's, and the message with its result."""
 
-SESSION = f"small-agent-{os.getpid()}"
-BASH = {"type": "object", "properties": {"command": {"type": "string"}}}
-REFS = {"type": "object", "properties": {"refs": {"type": "array", "items": {"type": "string"}}}}
-TOOLS = [
-    {"type": "function", "function": {"name": "bash", "parameters": BASH}},
-    {"type": "function", "function": {"name": "context_tree_query", "parameters": REFS}},
-]
+Tool = tuple[str, Callable[[Any], str]]
+"""The name of its one parameter, and what it does with that."""
 
 
-def recall(client: Afterturn, refs: list[str]) -> str:
-    try:
-        found = client.condense.resolve_ref(ResolveRefParams(session_id=SESSION, refs=refs))
-    except AfterturnError as problem:
-        return str(problem)
-    return "\n".join([each.text for each in found.records] + [f"{each.ref}: {each.reason}" for each in found.missing])
-
-
-def condense(client: Afterturn, turn: int, calls: list[ToolCall], messages: list[dict[str, Any]]) -> None:
-    batch = Batch(turn_index=turn, timestamp=int(time.time() * 1000), tool_calls=calls)
-    try:
-        result = client.condense.summarize(SummarizeParams(session_id=SESSION, batch=batch))
-    except AfterturnError:
-        return  # the agent goes on with what it has
-    shorter = {item.tool_call_id: item.replacement for item in result.items if item.replacement}
-    for message in messages:
-        if text := shorter.get(message.get("tool_call_id", "")):
-            message["content"] = text
-
-
-def agent(client: Afterturn, question: str) -> str:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
-    calls: list[ToolCall] = []
-    for turn in range(50):
-        message = ask(messages)
-        condense(client, turn, calls, messages)  # the model has read what these calls returned
-        messages.append(message)
-        calls = []
-        tool_calls: list[Any] = message.get("tool_calls") or []
-        for each in tool_calls:
-            name, args = each["function"]["name"], json.loads(each["function"]["arguments"])
-            text = recall(client, args["refs"]) if name == "context_tree_query" else run(args["command"])
-            messages.append({"role": "tool", "tool_call_id": each["id"], "content": text})
-            calls.append(ToolCall(tool_call_id=each["id"], tool_name=name, args=args, result_text=text))
-        if not calls:
-            return message["content"]
-    return "I came to no end."
-
-
-def run(command: str) -> str:
+def bash(command: str) -> str:
     return subprocess.run(f"({command}) 2>&1", shell=True, text=True, stdout=subprocess.PIPE, check=False).stdout
 
 
-def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    body = json.dumps({"model": os.environ["MODEL"], "messages": messages, "tools": TOOLS}).encode()
+TOOLS: dict[str, Tool] = {"bash": ("command", bash)}
+
+
+def agent(question: str, tools: dict[str, Tool] = TOOLS, seen: Callable[[list[Step]], None] | None = None) -> str:
+    """The answer to a question. seen: called with the steps whose results the model has just read."""
+    messages: list[Message] = [{"role": "user", "content": question}]
+    steps: list[Step] = []
+    for _ in range(50):
+        reply = ask(messages, tools)
+        if seen:
+            seen(steps)
+        calls: list[Any] = reply.get("tool_calls") or []
+        steps = [(call, do(call, tools)) for call in calls]
+        messages += [reply, *(message for _, message in steps)]
+        if not steps:
+            return reply["content"]
+    return "I came to no end."
+
+
+def do(call: Any, tools: dict[str, Tool]) -> Message:
+    parameter, run = tools[call["function"]["name"]]
+    text = run(json.loads(call["function"]["arguments"])[parameter])
+    return {"role": "tool", "tool_call_id": call["id"], "content": text}
+
+
+def ask(messages: list[Message], tools: dict[str, Tool]) -> Message:
+    functions = [{"name": name, "parameters": {"type": "object"}} for name in tools]
+    listed = [{"type": "function", "function": function} for function in functions]
+    body = json.dumps({"model": os.environ["MODEL"], "messages": messages, "tools": listed}).encode()
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '-')}"}
     request = urllib.request.Request(f"{os.environ['OPENAI_BASE']}/chat/completions", body, headers)
     with urllib.request.urlopen(request) as answer:
@@ -78,5 +59,4 @@ def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    with Afterturn.start() as client:
-        print(agent(client, sys.argv[1]))
+    print(agent(sys.argv[1]))

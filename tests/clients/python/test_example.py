@@ -1,4 +1,4 @@
-"""The small agent of the examples, with a scripted model: bullets reach the next request, and a ref brings all back."""
+"""The small agent of the examples with afterturn, and a scripted model: bullets reach the next request, and a ref brings all back."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 from tests.provider.answers import Answer, says
 from tests.provider.server import ScriptedProvider
 
-EXAMPLE = Path(__file__).parents[3] / "clients" / "python" / "examples" / "small_agent.py"
+EXAMPLE = Path(__file__).parents[3] / "clients" / "python" / "examples" / "with_afterturn.py"
 COMMAND = "seq 1 2000; echo 'src/auth/jwt.ts:142 - error TS2345'"
 OUTPUT = "".join(f"{n}\n" for n in range(1, 2001)) + "src/auth/jwt.ts:142 - error TS2345\n"
 
