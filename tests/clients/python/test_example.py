@@ -1,4 +1,4 @@
-"""The small agent of the examples with afterturn, and a scripted model: bullets reach the next request, and a ref brings all back."""
+"""The small agent with afterturn, and a scripted model: bullets reach the next request, and a ref brings all back."""
 
 import json
 import os
