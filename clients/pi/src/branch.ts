@@ -40,7 +40,9 @@ function source(entry: Entry, first: boolean): Message | undefined {
   if (entry.type === "custom_message") return { role: "custom", content, timestamp };
   if (entry.type === "branch_summary") return { role: "branchSummary", summary: entry.summary ?? "", timestamp };
   // Of several compactions the latest counts; it stands first.
-  if (entry.type === "compaction" && first) return { role: "compactionSummary", summary: entry.summary ?? "", timestamp };
+  if (entry.type === "compaction" && first) {
+    return { role: "compactionSummary", summary: entry.summary ?? "", timestamp };
+  }
   return undefined;
 }
 

@@ -10,11 +10,13 @@ export class Capturing {
   #unsure: Piece | undefined;
 
   /**
-   * `branch`: the session as it is then, undefined once it is over. `taken`: told of a piece that is on disk; it marks in
-   * the branch how far that goes.
+   * `project`: said with each piece, since one that is sent when the session is over comes without its opening.
+   * `branch`: the session as it is then, undefined once it is over. `taken`: told of a piece that is on disk; it marks
+   * in the branch how far that goes.
    */
   constructor(
     private readonly sessionId: string,
+    private readonly project: string,
     private readonly sidecar: Sidecar,
     private readonly branch: () => Entry[] | undefined,
     private readonly taken: (piece: Piece) => void,
@@ -34,7 +36,9 @@ export class Capturing {
 
   async #send(piece: Piece): Promise<boolean> {
     const { episode, closedBy } = piece;
-    const answer = await this.sidecar.ask((client) => client.capture.episodeFinalized({ episode, closedBy }));
+    const answer = await this.sidecar.ask((client) =>
+      client.capture.episodeFinalized({ episode, closedBy, project: this.project }),
+    );
     if (answer) this.taken(piece);
     return answer !== undefined;
   }

@@ -2,7 +2,8 @@
  * Finished tool calls go to the sidecar; what it gives back takes their place in the model's context.
  *
  * Where pi has durable edits, each replacement becomes one at the next boundary. Until it is seen there, and always in
- * the older pi, the same bytes are put in place right before each request, so that a prefix changes once and never again.
+ * the older pi, the same bytes are put in place right before each request, so that a prefix changes once and never
+ * again.
  */
 import type * as afterturn from "@afterturn/client";
 import { edits } from "./branch.js";
@@ -64,7 +65,7 @@ export class Condensing {
     return true;
   }
 
-  /** Put what is not in the session yet into the messages of a request, in place: a new list would cost pi its cache. */
+  /** Put what is not in the session yet into a request's messages, in place: a new list would cost pi its cache. */
   swap(messages: Message[]): void {
     if (!this.#replacements.size) return;
     for (const message of messages) {

@@ -85,7 +85,7 @@ function toolFields(message: Message): Pick<afterturn.Message, "toolCallId" | "t
   };
 }
 
-/** A turn's calls with their results, for condensing. `entryIds`: of the results, in their order, where pi tells them. */
+/** A turn's calls with their results, for condensing. `entryIds`: of the results, in order, where pi tells them. */
 export function finishedCalls(assistant: Message, results: Message[], entryIds: string[] = []): afterturn.ToolCall[] {
   const inputs = new Map(toolUses(assistant.content).map((use) => [use.id, use.input]));
   return results.map((result, index) => {

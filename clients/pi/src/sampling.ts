@@ -67,7 +67,8 @@ interface OlderLibrary {
 async function olderLibrary(): Promise<OlderLibrary> {
   const program = realpathSync(process.argv[1] ?? "");
   const folders = createRequire(program).resolve.paths(OLDER_LIBRARY) ?? [];
-  const file = folders.map((folder) => join(folder, OLDER_LIBRARY, "dist", "index.js")).find((path) => existsSync(path));
+  const files = folders.map((folder) => join(folder, OLDER_LIBRARY, "dist", "index.js"));
+  const file = files.find((path) => existsSync(path));
   if (!file) throw new Error("this pi offers no model calls to extensions");
   return import(pathToFileURL(file).href) as Promise<OlderLibrary>;
 }

@@ -15,12 +15,12 @@ import { Turns } from "./turns.js";
 /** A prompt that was given with the command line arrives within this time after the start. */
 const INITIAL_PROMPT_MS = 300;
 /**
- * How long the end of a session waits for the last episode to be on disk, and then for a sign of life. An episode that is
+ * How long the end of a session waits for the last episode to be on disk, and for a sign of life. An episode that is
  * late is on its way all the same, or is sent when the session is opened again.
  */
 const CAPTURE_PATIENCE_MS = 80;
 const GOODBYE_PATIENCE_MS = 500;
-const FAREWELL_PATIENCE_MS = 10_000;
+const FAREWELL_PATIENCE_MS = 60_000;
 const TYPED_EVERY_MS = 1_000;
 const STATUS = "afterturn";
 
@@ -60,7 +60,7 @@ export class Session {
     const begun = new Promise<true>((resolve) => (this.#begun = () => resolve(true)));
     const reopened = context.hasUI && hasHistory(branch) && reason !== "new" && reason !== "reload";
     this.sidecar = new Sidecar(
-      () => starting(pi, this, reason, reopened ? within(INITIAL_PROMPT_MS, begun) : undefined),
+      (signal) => starting(pi, this, reason, reopened ? within(INITIAL_PROMPT_MS, begun) : undefined, signal),
       (error) => this.whileRunning(() => this.notice(error)),
     );
     this.#view = new RecapView(pi);
@@ -68,6 +68,7 @@ export class Session {
     this.#turns = new Turns(id, this.sidecar, (items) => this.whileRunning(() => this.condensed(items, null)));
     this.#capturing = new Capturing(
       id,
+      context.cwd,
       this.sidecar,
       () => this.whileRunning(() => this.context.sessionManager.getBranch()),
       ({ upTo, episode }) =>
@@ -157,13 +158,18 @@ export class Session {
   async end(reason: EndReason): Promise<void> {
     if (this.inTerminal) this.#focus.stop(reason === "quit");
     this.#capture();
-    await within(CAPTURE_PATIENCE_MS, this.#capturing.settled);
+    // By then what is to be captured has been read, and sent where the sidecar is there: an answer to what is asked
+    // after it tells that it has arrived. A sidecar that is still starting is not waited for.
+    await new Promise(setImmediate);
+    const answers = this.sidecar.answers(GOODBYE_PATIENCE_MS);
+    if (this.sidecar.started) await within(CAPTURE_PATIENCE_MS, this.#capturing.settled);
     this.#over = true;
-    const quits = reason === "quit";
-    const goodbye = () => this.sidecar.end(this.id, quits, GOODBYE_PATIENCE_MS);
-    if (quits) return goodbye();
-    // pi goes on, and nobody waits: the sidecar may finish what it was given.
-    void within(FAREWELL_PATIENCE_MS, this.#capturing.settled, true).then(goodbye);
+    if (reason === "quit") return this.sidecar.leave(this.id, true, await answers);
+    // pi goes on, and nobody waits: the sidecar may start, and finish what it was given.
+    void answers.then(async (alive) => {
+      if (alive) await within(FAREWELL_PATIENCE_MS, this.#capturing.settled, true);
+      this.sidecar.leave(this.id, false, alive);
+    });
   }
 
   /**

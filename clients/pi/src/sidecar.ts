@@ -1,4 +1,4 @@
-/** The sidecar as pi's handlers see it: calls wait for its start, keep their order, and never fail where they are made. */
+/** The sidecar as pi's handlers see it: calls wait for its start, keep their order, and never fail there. */
 import type { Afterturn } from "@afterturn/client";
 
 /** How long somebody waits for a sidecar that is starting. */
@@ -11,19 +11,26 @@ const NO_SESSION = "-";
 export class Sidecar {
   /** The client once it is open; undefined where there is none. Never rejects. */
   readonly #client: Promise<Afterturn | undefined>;
+  readonly #starting = new AbortController();
   #current: Afterturn | undefined;
 
   /**
-   * `start`: makes the client and opens the session. `failed`: told once if that does not work.
+   * `start`: makes the client and opens the session, unless the signal is aborted first. `failed`: told once if that
+   * does not work.
    */
-  constructor(start: () => Promise<Afterturn>, failed: (error: unknown) => void) {
-    this.#client = start().then(
+  constructor(start: (signal: AbortSignal) => Promise<Afterturn>, failed: (error: unknown) => void) {
+    this.#client = start(this.#starting.signal).then(
       (client) => (this.#current = client),
       (error: unknown) => {
         failed(error);
         return undefined;
       },
     );
+  }
+
+  /** Whether it is there, or was. */
+  get started(): boolean {
+    return this.#current !== undefined;
   }
 
   /** Call it when it is there; undefined where there is none or the call fails. Never rejects. */
@@ -49,22 +56,30 @@ export class Sidecar {
     void this.ask(async (client) => message(client));
   }
 
-  /**
-   * Say goodbye, in at most `patienceMs`. One that answers does what it has read when it sees the end of its input, and
-   * ends by itself; one that does not answer would stay for ever, and is killed.
-   *
-   * `quits`: pi ends too, which ends the input. Closing it here would keep pi for as long as the sidecar takes.
-   */
-  async end(sessionId: string, quits: boolean, patienceMs: number): Promise<void> {
+  /** Whether it answers within `ms`. It need not where none runs. */
+  async answers(ms: number): Promise<boolean> {
     const client = this.#current;
-    if (!client) return void this.#client.then((late) => late?.close());
-    client.notify("session/close", { sessionId });
+    if (client?.status !== "ready") return true;
     try {
-      await client.session.close({ sessionId: NO_SESSION }, { timeoutMs: patienceMs, background: false });
+      await client.session.close({ sessionId: NO_SESSION }, { timeoutMs: ms, background: false });
+      return true;
     } catch {
-      kill(client);
+      return false;
     }
-    if (!quits) void client.close();
+  }
+
+  /**
+   * Say goodbye, and wait for nothing. One that answers does what it has read when it sees the end of its input, and
+   * ends by itself; one that does not would stay for ever, and is killed. One that is still starting is given up.
+   *
+   * `quits`: pi ends too, which ends the input.
+   */
+  leave(sessionId: string, quits: boolean, answers: boolean): void {
+    this.#starting.abort();
+    const client = this.#current;
+    if (client && !answers) kill(client);
+    client?.notify("session/close", { sessionId });
+    if (!quits) void this.#client.then((late) => late?.close({ background: true }));
   }
 }
 
@@ -79,8 +94,8 @@ function kill(client: Afterturn): void {
 }
 
 /**
- * The promise's value, or undefined after `ms`. While somebody waits the timer has to keep the process alive: nothing of
- * the client does, and Node would end. In the background it must not.
+ * The promise's value, or undefined after `ms`. While somebody waits the timer has to keep the process alive: nothing
+ * of the client does, and Node would end. In the background it must not.
  */
 export function within<T>(ms: number, promise: Promise<T>, background = false): Promise<T | undefined> {
   return new Promise((resolve) => {

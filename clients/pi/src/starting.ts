@@ -1,5 +1,6 @@
 /** A sidecar for a session: found, started, told what pi can do, and told of the session. */
-import { Afterturn, type EventName, type EventParams, type RecapCapability, type SessionOpenParams } from "@afterturn/client";
+import type { EventName, EventParams, RecapCapability, SessionOpenParams } from "@afterturn/client";
+import { Afterturn } from "@afterturn/client";
 import { basename } from "node:path";
 import { hasHistory } from "./branch.js";
 import { recapSettings } from "./flags.js";
@@ -13,12 +14,14 @@ export async function starting(
   session: Session,
   reason: StartReason,
   begun: Promise<true | undefined> | undefined,
+  signal: AbortSignal,
 ): Promise<Afterturn> {
   const { context } = session;
   const client = await Afterturn.start({
     clientInfo: { name: "pi" },
     // pi can end at any time: nothing here may keep it alive.
     background: true,
+    signal,
     restart: true,
     settings: { recap: recapSettings((name) => pi.getFlag(name)) },
     ...(context.hasUI ? { capabilities: { recap: recapCapability(session) } } : {}),
@@ -37,8 +40,8 @@ export async function starting(
 }
 
 /**
- * A terminal may or may not report focus. A front end can say what its window's is, and one that does not is driven by a
- * program: there, quiet alone is no reason to draft.
+ * A terminal may or may not report focus. A front end can say what its window's is, and one that does not is driven by
+ * a program: there, quiet alone is no reason to draft.
  */
 function recapCapability({ inTerminal }: Session): RecapCapability {
   return { canShow: true, canSave: true, focusReporting: inTerminal ? "unknown" : "supported" };

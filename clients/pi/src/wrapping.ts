@@ -1,8 +1,11 @@
 /** Text in lines of a width, for a screen of character cells. */
 
+const EAST_ASIAN = [
+  String.raw`\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf`,
+  String.raw`\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6`,
+];
 /** East Asian wide characters and emoji take two cells. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+const WIDE = new RegExp(String.raw`[${EAST_ASIAN.join("")}]|\p{Extended_Pictographic}`, "u");
 const ZERO = /\p{Mark}|\u200d|\ufe0f/u;
 
 export function cells(text: string): number {

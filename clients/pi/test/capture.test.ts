@@ -9,22 +9,40 @@ const captured = (upTo: string): Partial<Entry> => custom("afterturn-captured", 
 /** The piece as its id, how it ended, where, and the ids of its turns. */
 function piece(entries: Entry[]): string | undefined {
   const found = pieceOf(entries, "s");
-  return found && `${found.episode.id} ${found.closedBy} ${found.upTo} ${found.episode.turns.map(({ id }) => id).join(",")}`;
+  if (!found) return undefined;
+  const { episode, closedBy, upTo } = found;
+  return `${episode.id} ${closedBy} ${upTo} ${episode.turns.map(({ id }) => id).join(",")}`;
 }
 
 const CASES: [name: string, entries: Entry[], expected: string | undefined][] = [
   ["nothing", branch(), undefined],
   ["nobody asked", branch(assistant("a")), undefined],
   ["one request", branch(user("a"), assistant("b")), "s:e1 finalized e2 e1,e2"],
-  ["the last of several names it", branch(user("a"), assistant("b"), user("c"), assistant("d")), "s:e3 finalized e4 e1,e2,e3,e4"],
-  ["from the last capture on", branch(user("a"), assistant("b"), captured("e2"), user("c"), assistant("d")), "s:e4 finalized e5 e4,e5"],
-  ["a capture that came late", branch(user("a"), assistant("b"), user("c"), captured("e2"), assistant("d")), "s:e3 finalized e5 e3,e5"],
+  [
+    "the last of several names it",
+    branch(user("a"), assistant("b"), user("c"), assistant("d")),
+    "s:e3 finalized e4 e1,e2,e3,e4",
+  ],
+  [
+    "from the last capture on",
+    branch(user("a"), assistant("b"), captured("e2"), user("c"), assistant("d")),
+    "s:e4 finalized e5 e4,e5",
+  ],
+  [
+    "a capture that came late",
+    branch(user("a"), assistant("b"), user("c"), captured("e2"), assistant("d")),
+    "s:e3 finalized e5 e3,e5",
+  ],
   ["nothing new", branch(user("a"), assistant("b"), captured("e2")), undefined],
   ["omitted entries", branch(user("a"), assistant("x"), assistant("b"), edit("e2", null)), "s:e1 finalized e3 e1,e3"],
   ["an edit is no omission", branch(user("a"), assistant("b"), edit("e2", "B")), "s:e1 finalized e2 e1,e2"],
   ["failed attempts", branch(user("a"), failure(), failure(), assistant("b")), "s:e1 finalized e4 e1,e4"],
   ["given up", branch(user("a"), assistant("b", { stopReason: "aborted" })), "s:e1 abandoned e2 e1,e2"],
-  ["left in the middle", branch(user("a"), assistant("", {}, ["c", "bash"]), result("c", "x")), "s:e1 abandoned e3 e1,e2,e3"],
+  [
+    "left in the middle",
+    branch(user("a"), assistant("", {}, ["c", "bash"]), result("c", "x")),
+    "s:e1 abandoned e3 e1,e2,e3",
+  ],
 ];
 
 for (const [name, entries, expected] of CASES) test(name, () => assert.equal(piece(entries), expected));
@@ -49,7 +67,15 @@ test("a call and its result are one tool turn; a call without one stays with its
       ts: 3,
       role: "tool",
       content: null,
-      meta: { name: "bash", toolCallId: "c1", input: { of: "c1" }, output: "raw", startedAt: 2, endedAt: 3, errorCode: "error" },
+      meta: {
+        name: "bash",
+        toolCallId: "c1",
+        input: { of: "c1" },
+        output: "raw",
+        startedAt: 2,
+        endedAt: 3,
+        errorCode: "error",
+      },
     },
   ]);
 });

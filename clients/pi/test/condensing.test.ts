@@ -82,7 +82,9 @@ test("what is new is kept, what is known is left as it was", () => {
 
 test("a restart has what was kept", () => {
   const { condensing: made, kept } = condensing();
-  made.restore(branch(custom("afterturn-condensed", { replacements: [digest, { text: 1 }] }), custom("afterturn-condensed", 7)));
+  made.restore(
+    branch(custom("afterturn-condensed", { replacements: [digest, { text: 1 }] }), custom("afterturn-condensed", 7)),
+  );
   made.take([digest]);
   assert.deepEqual(kept, []);
   assert.deepEqual(swapped(made, ...branch(result("c1", "raw"))), ["digest `t1`"]);

@@ -19,10 +19,18 @@ export function message(role: string, content: unknown, more: Partial<Message> =
 
 export const user = (text: string): Partial<Entry> => message("user", [{ type: "text", text }], { timestamp: 1 });
 
-export function assistant(text: string, more: Partial<Message> = {}, ...calls: [id: string, name: string][]): Partial<Entry> {
+export function assistant(
+  text: string,
+  more: Partial<Message> = {},
+  ...calls: [id: string, name: string][]
+): Partial<Entry> {
   const uses = calls.map(([id, name]) => ({ type: "toolCall", id, name, arguments: { of: id } }));
   const said = text ? [{ type: "text", text }] : [];
-  return message("assistant", [...said, ...uses], { stopReason: uses.length ? "toolUse" : "stop", timestamp: 2, ...more });
+  return message(
+    "assistant",
+    [...said, ...uses],
+    { stopReason: uses.length ? "toolUse" : "stop", timestamp: 2, ...more },
+  );
 }
 
 export function result(toolCallId: string, text: string, more: Partial<Message> = {}): Partial<Entry> {

@@ -27,7 +27,11 @@ interface Made {
 /** A registry whose models answer `reply`, and the calls that were made. */
 function registry(reply: Partial<Reply> = {}): { registry: Registry; made: Made[] } {
   const made: Made[] = [];
-  const answer: Reply = { content: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "Notes." }], stopReason: "stop", ...reply };
+  const answer: Reply = {
+    content: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "Notes." }],
+    stopReason: "stop",
+    ...reply,
+  };
   return {
     made,
     registry: {

@@ -20,7 +20,11 @@ check("wrap: wide characters", wrap("漢字漢字", 4, 5), ["漢字", "漢字"])
 check("wrap: nothing", wrap("  ", 4, 5), []);
 check("cells: accents and emoji", [cells("é"), cells("e\u0301"), cells("🚀"), cells("漢")], [1, 1, 2, 2]);
 check("recap: at most ten lines", recapLines("word ".repeat(400), 42).length, 10);
-check("recap: no line is wider than the screen", Math.max(...recapLines("word ".repeat(50), 42).map(cells)) <= 40, true);
+check(
+  "recap: no line is wider than the screen",
+  Math.max(...recapLines("word ".repeat(50), 42).map(cells)) <= 40,
+  true,
+);
 
 check("tokens", [3, 400, 4000, 399_800, 400_000, 9_000_000].map(tokens), ["1", "100", "1.0k", "100k", "100k", "2.3M"]);
 const idle = { on: true, savings: { before: 0, after: 0 }, spend: 0 };
@@ -36,15 +40,23 @@ check("times with leading zeros", isoTime(1_700_000_000_000_000_007n), "2023-11-
 
 const settings = (flags: Record<string, boolean | string>) => recapSettings((name) => flags[name]);
 check("flags: none given", settings({}), {});
-check("flags: booleans", settings({ "recap-disable": true, "recap-disable-focus": true, "recap-during-active": true }), {
-  auto: false,
-  focusReporting: false,
-  duringActive: true,
-});
-check("flags: numbers", settings({ "recap-away-seconds": "30", "recap-idle-seconds": "7.5" }), { awaySeconds: 30, idleSeconds: 7.5 });
+check(
+  "flags: booleans",
+  settings({ "recap-disable": true, "recap-disable-focus": true, "recap-during-active": true }),
+  { auto: false, focusReporting: false, duringActive: true },
+);
+check(
+  "flags: numbers",
+  settings({ "recap-away-seconds": "30", "recap-idle-seconds": "7.5" }),
+  { awaySeconds: 30, idleSeconds: 7.5 },
+);
 check("flags: a model", settings({ "recap-model": "p/m/n" }), { model: "p/m/n" });
 for (const odd of ["soon", "", "1e999"]) {
-  check(`flags: “${odd}” is left to the sidecar`, settings({ "recap-away-seconds": odd }) as object, { awaySeconds: odd });
+  check(
+    `flags: “${odd}” is left to the sidecar`,
+    settings({ "recap-away-seconds": odd }) as object,
+    { awaySeconds: odd },
+  );
 }
 
 const record = {
@@ -61,7 +73,11 @@ const record = {
   totalChars: 9,
   nextOffset: null,
 };
-check("recovered: a whole original", recovered({ records: [record], missing: [] }), '`t1` bash {"command":"make"}\nall of it');
+check(
+  "recovered: a whole original",
+  recovered({ records: [record], missing: [] }),
+  '`t1` bash {"command":"make"}\nall of it',
+);
 check(
   "recovered: a page, and what is not there",
   recovered({

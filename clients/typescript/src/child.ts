@@ -2,15 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { type Exit, StartError } from "./errors.js";
+import { holding } from "./holding.js";
 
 /** How much of stderr is kept, in bytes. */
 const STDERR_TAIL = 8192;
 
 /** How long the pipes may stay open after the end of the process, in ms: somebody else may hold them. */
 const PIPES_MS = 500;
-
-/** How often a timer that only holds the host fires, in ms. */
-const HOLD_MS = 60_000;
 
 /**
  * One server process, ours alone to end. Neither it nor its pipes keep the host alive.
@@ -68,31 +66,29 @@ export class Child {
     this.process.stdout.on("end", () => void this.end(graceMs, true));
   }
 
-  /** Ask it to end, and wait for nothing. */
-  terminate(): void {
-    this.process.kill("SIGTERM");
+  /** End it at once, and wait for nothing. */
+  kill(): void {
+    this.process.kill("SIGKILL");
   }
 
   /**
    * End it: its input first, after `graceMs` SIGTERM, after `graceMs` more SIGKILL. In the background that does not
    * keep the host alive.
    */
-  async end(graceMs: number, background: boolean): Promise<Exit> {
+  end(graceMs: number, background: boolean): Promise<Exit> {
     // The process and its pipes are unref'd for good, so that something else has to hold the host until it has ended.
-    const hold = setInterval(() => {}, HOLD_MS);
-    if (background) hold.unref();
-    try {
-      // Destroyed rather than ended where it is full: a write under way would wait for ever.
-      if (this.process.stdin.writableNeedDrain) this.process.stdin.destroy();
-      else this.process.stdin.end();
-      for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-        if (await within(graceMs, this.ended)) break;
-        this.process.kill(signal);
-      }
-      return await this.ended;
-    } finally {
-      clearInterval(hold);
+    return holding(this.#end(graceMs), background);
+  }
+
+  async #end(graceMs: number): Promise<Exit> {
+    // Destroyed rather than ended where it is full: a write under way would wait for ever.
+    if (this.process.stdin.writableNeedDrain) this.process.stdin.destroy();
+    else this.process.stdin.end();
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (await within(graceMs, this.ended)) break;
+      this.process.kill(signal);
     }
+    return this.ended;
   }
 
   async #watch(): Promise<Exit> {

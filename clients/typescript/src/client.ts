@@ -1,7 +1,7 @@
 import { Call, type CallOptions } from "./call.js";
 import type { Surroundings } from "./connection.js";
 import { environmentFor } from "./environment.js";
-import { type Exit, StartError } from "./errors.js";
+import { CancelledError, type Exit, StartError } from "./errors.js";
 import { type EventName, type EventParams, Emitter } from "./events.js";
 import { type Candidate, findServer, isExecutable } from "./find.js";
 import { GRACE_MS, type Launch, Link } from "./link.js";
@@ -40,7 +40,7 @@ export class Afterturn extends Methods {
   readonly #supervisor: Supervisor;
   #settings: Settings | undefined;
 
-  /** Find the server, start it and shake hands. Rejects with UnavailableError. */
+  /** Find the server, start it, shake hands. Rejects with UnavailableError; with CancelledError if told to stop. */
   static async start(options: StartOptions = {}): Promise<Afterturn> {
     const emitter = new Emitter();
     for (const [event, listener] of Object.entries(options.on ?? {})) {
@@ -124,14 +124,15 @@ export class Afterturn extends Methods {
 
   /**
    * End the server: ask it, tell it and close its input, then SIGTERM, then SIGKILL, with `graceMs` (2000) between.
-   * Never rejects; closing again is closing once. It keeps Node alive until it is done, in the background too.
+   * Never rejects; closing again is closing once. It keeps Node alive until it is done, unless `background` is true:
+   * then a host that ends meanwhile leaves the server to the end of its input.
    */
-  close({ graceMs = GRACE_MS }: { graceMs?: number } = {}): Promise<Exit> {
-    return this.#supervisor.close(graceMs);
+  close({ graceMs = GRACE_MS, background = false }: { graceMs?: number; background?: boolean } = {}): Promise<Exit> {
+    return this.#supervisor.close(graceMs, background);
   }
 }
 
-/** Try them in order. Rejects with what was wrong with each. */
+/** Try them in order, until one starts or the signal is aborted. Rejects with what was wrong with each. */
 async function firstThatStarts(
   candidates: readonly Candidate[],
   options: StartOptions,
@@ -139,6 +140,7 @@ async function firstThatStarts(
 ): Promise<[Launch, Link]> {
   const problems: StartError[] = [];
   for (const { command } of candidates) {
+    if (options.signal?.aborted) break;
     const launch = launchOf(command, options);
     try {
       return [launch, await Link.open(launch, surroundings)];
@@ -146,6 +148,7 @@ async function firstThatStarts(
       problems.push(error as StartError);
     }
   }
+  if (options.signal?.aborted) throw new CancelledError("start", options.signal.reason);
   const last = problems.at(-1) as StartError;
   if (problems.length === 1) throw last;
   throw new StartError(problems.map(({ message }) => message).join("\n"), last.data.command, last);
@@ -159,6 +162,7 @@ function launchOf(command: readonly string[], options: StartOptions): Launch {
     initialize: initializeParams(options),
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     background: options.background ?? false,
+    ...(options.signal ? { signal: options.signal } : {}),
   };
 }
 

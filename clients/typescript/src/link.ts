@@ -40,32 +40,32 @@ export class Link {
     const connection = new Connection(child.stdin, { ...surroundings, onBroken });
     child.pipeTo((chunk) => connection.receive(chunk), GRACE_MS);
     void child.ended.then((exit) => connection.end(new ExitError(exit)));
-    // Whatever was started there may not look at its input, and so not see that the host has gone.
-    const abandon = (): void => child.terminate();
+    // What was started there may look at nothing, and so not see that the host has gone. It was given no work to lose.
+    const abandon = (): void => child.kill();
     process.once("exit", abandon);
     try {
       const initialized = await shakeHands(connection, launch);
       return new Link(child, connection, initialized);
     } catch (error) {
       connection.end(new ClosedError());
-      await child.end(GRACE_MS, launch.background && !launch.signal?.aborted);
+      await child.end(GRACE_MS, launch.background);
       throw new StartError(`${launch.command.join(" ")}: ${(error as Error).message}`, launch.command, error);
     } finally {
       process.off("exit", abandon);
     }
   }
 
-  /** Ask it to end, then tell it, then kill it; `graceMs` for each. */
-  async close(graceMs: number): Promise<Exit> {
+  /** Ask it to end, then tell it, then kill it; `graceMs` for each. In the background that does not hold the host. */
+  async close(graceMs: number, background: boolean): Promise<Exit> {
     if (!this.connection.isBlocked) {
-      const shutdown = new Call("shutdown", {}, { timeoutMs: graceMs });
+      const shutdown = new Call("shutdown", {}, { timeoutMs: graceMs, background });
       this.connection.send(shutdown);
       // Whatever it answers, it has to end.
       await shutdown.promise.catch(() => {});
       this.connection.notify("exit", {});
     }
     this.connection.end(new ClosedError());
-    return this.child.end(graceMs, false);
+    return this.child.end(graceMs, background);
   }
 }
 

@@ -31,11 +31,16 @@ export interface StartOptions {
   on?: Listeners;
   /** Who the host is, for the server's log. */
   clientInfo?: ClientInfo;
+  /**
+   * Aborting it ends the start: what was started is ended, with SIGKILL in the end, and the start is rejected with
+   * CancelledError. Once the client is there it has no effect.
+   */
+  signal?: AbortSignal;
   /** How long a call, and the start itself, waits unless it says otherwise, in ms. Default: 60 000. */
   timeoutMs?: number;
   /**
-   * True: nothing of the client but `close()` keeps the Node process alive, not even the start or a call that waits.
-   * Omitted or false: what waits does, so that a script can await it; an idle client does not.
+   * True: nothing of the client but a plain `close()` keeps the Node process alive, not even the start or a call that
+   * waits. Omitted or false: what waits does, so that a script can await it; an idle client does not.
    */
   background?: boolean;
   /** True: a server that ends by itself is started again, after a delay. What it had not answered is rejected. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Call } from "./call.js";
 import { type AfterturnError, ClosedError, type Exit, ExitError } from "./errors.js";
+import { holding } from "./holding.js";
 import { GRACE_MS, type Link } from "./link.js";
 import { restartDelayMs } from "./restarts.js";
 
@@ -59,19 +60,21 @@ export class Supervisor {
     if (this.#status === "ready") this.link.connection.notify(method, params);
   }
 
-  close(graceMs: number): Promise<Exit> {
-    this.#closed ??= this.#close(graceMs);
+  /** In the background it does not keep the host alive. */
+  close(graceMs: number, background: boolean): Promise<Exit> {
+    this.#closed ??= this.#close(graceMs, background);
     return this.#closed;
   }
 
-  async #close(graceMs: number): Promise<Exit> {
+  async #close(graceMs: number, background: boolean): Promise<Exit> {
     if (this.#status === "closed") return this.exited;
     this.#status = "closing";
     this.#reason = new ClosedError();
     this.#closing.abort();
     this.#rejectWaiting();
-    await this.link.close(graceMs);
-    return this.exited;
+    await this.link.close(graceMs, background);
+    // A next process that was under way ends in the background.
+    return holding(this.exited, background);
   }
 
   /** Watch one process after the other, until the last has ended. */
@@ -99,7 +102,7 @@ export class Supervisor {
         await sleep(delayMs, undefined, { ref: false, signal });
         const link = await this.reopen(signal);
         if (!signal.aborted) return link;
-        await link.close(GRACE_MS);
+        await link.close(GRACE_MS, true);
       } catch (error) {
         // Closed meanwhile, or a StartError, which counts as one more end.
         const { cause } = error as Error;

@@ -20,8 +20,8 @@ const HEAR_SIGINT = "process.once('SIGINT', () => {}).removeAllListeners('SIGINT
 
 /** Starts a host whose script this is. `Afterturn` and STUB are there. */
 function startHost(test: TestContext, script: string, env: object = {}): ChildProcessWithoutNullStreams {
-  const head = `import { Afterturn } from ${JSON.stringify(ENTRY)}; const STUB = ${JSON.stringify(STUB)}; ${HEAR_SIGINT}`;
-  const args = ["--input-type=module", "-e", `${head}\n${script}`];
+  const head = `import { Afterturn } from ${JSON.stringify(ENTRY)}; const STUB = ${JSON.stringify(STUB)};`;
+  const args = ["--input-type=module", "-e", `${head} ${HEAR_SIGINT}\n${script}`];
   const host = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: "pipe" });
   test.after(() => host.kill("SIGKILL"));
   return host;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   Afterturn,
+  CancelledError,
   ClosedError,
   ExitError,
   ProtocolError,
@@ -44,6 +45,36 @@ for (const command of ["/nowhere/afterturn", "", "\0"]) {
     await assert.rejects(Afterturn.start({ command }), StartError);
   });
 }
+
+/** Starts a stub, and aborts that once its process is there. */
+async function abortedStart(how: string): Promise<void> {
+  const controller = new AbortController();
+  const start = Afterturn.start({ command: process.execPath, args: [STUB, how], signal: controller.signal });
+  const rejected = assert.rejects(start, (error) => error instanceof CancelledError && error.cause === "enough");
+  await eventually(() => children().length === 1, "the process is there");
+  controller.abort("enough");
+  await rejected;
+}
+
+for (const how of ["mute", "mute and deaf"]) {
+  test(`a start of a "${how}" server that is aborted leaves no process`, async () => {
+    await abortedStart(how);
+    assert.deepEqual(children(), []);
+  });
+}
+
+test("a start whose signal is aborted already starts nothing", async () => {
+  const signal = AbortSignal.abort("enough");
+  await assert.rejects(Afterturn.start({ command: "/nowhere/afterturn", signal }), CancelledError);
+});
+
+test("the signal of a start ends no client that is there", async (t) => {
+  const controller = new AbortController();
+  const client = await startStub(t, "well", { signal: controller.signal, restart: true });
+  controller.abort();
+  await assert.rejects(ask(client, "crash"), ExitError);
+  assert.deepEqual(await ask(client, "echo"), { echo: { sessionId: "echo" } });
+});
 
 const ENDS: [behaviour: string, exitCode: number | null, signal: string | null][] = [
   ["crash", 3, null],

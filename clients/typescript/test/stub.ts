@@ -38,6 +38,10 @@ const STARTS: Record<string, (message: Message) => void> = {
   well: initialize,
   crash: () => process.exit(3),
   mute: () => {},
+  "mute and deaf": () => {
+    process.on("SIGTERM", () => {});
+    setInterval(() => {}, 1000);
+  },
   garbage: () => raw("Traceback (most recent call last):\n"),
   "other version": (message) => initialize(message, 2),
   "other server": (message) => initialize(message, 1, "somebody"),

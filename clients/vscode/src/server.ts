@@ -112,7 +112,7 @@ export class Server implements vscode.Disposable {
     );
   }
 
-  /** Settings changed: the server is told of new ones by the library, and forgets what was taken back by starting anew. */
+  /** Settings changed: the server is told of new ones by the library, and forgets those taken back by starting anew. */
   async settingsChanged(): Promise<void> {
     if (takesBack(this.#started, explicitSettings())) await this.restart();
   }

@@ -96,7 +96,9 @@ class Home:
         return max(self.sessions.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
 
     def entries(self, file: Path | None = None) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (file or self.session_file).read_text().splitlines()]
+        """What stands in a session file; a line that pi is writing at this moment is none yet."""
+        *lines, _ = (file or self.session_file).read_text().split("\n")
+        return [json.loads(line) for line in lines]
 
     def kept(self, custom_type: str) -> list[Any]:
         """The data of the extension's own entries of that type."""

@@ -12,10 +12,21 @@ def told(pi: Rpc, command: str) -> str:
     return pi.ui("notify")["message"]
 
 
+def status_of(pi: Rpc) -> str:
+    """The status once the sidecar is there: a command gives up on one that starts more slowly than a person waits."""
+
+    def report() -> str | None:
+        status = told(pi, "/afterturn status")
+        return status if ", process " in status else None
+
+    return until(report, "status of a sidecar")
+
+
 def test_off_means_off(home: Home, provider: ScriptedProvider) -> None:
     home.notes(1)
     home.notes(2)
     with Rpc(home) as pi:
+        assert "on in this session" in status_of(pi)
         assert "off in this session" in told(pi, "/afterturn off")
         pi.prompt("read 1")
         assert told(pi, "/afterturn flush") == "Nothing waits to be condensed."
@@ -43,7 +54,7 @@ def test_flush_condenses_what_waits(home: Home) -> None:
 def test_status_says_what_runs_and_what_does_not_fit(home: Home) -> None:
     home.settings = {**home.settings, "condense": {"minBatchChars": "many"}}
     with Rpc(home, "--recap-away-seconds", "soon") as pi:
-        status = told(pi, "/afterturn status")
+        status = status_of(pi)
         assert f"process {pi.sidecar().pid}" in status
     assert str(home.store) in status
     assert "data may go to: nowhere" in status
@@ -57,6 +68,7 @@ def test_traces_finds_work_of_an_earlier_session(home: Home) -> None:
         pi.prompt("read 1")
         pi.status("captured")
     with Rpc(home) as pi:
+        status_of(pi)
         assert "Did all of: read 1" in told(pi, "/traces read")
         assert told(pi, "/traces") == "Type what to look for: /traces QUERY"
 
@@ -68,6 +80,7 @@ def test_an_unknown_word_is_answered_with_those_there_are(home: Home) -> None:
 
 def test_a_recap_of_nothing_says_so(home: Home) -> None:
     with Rpc(home) as pi:
+        status_of(pi)
         assert told(pi, "/recap").startswith("No recap")
 
 

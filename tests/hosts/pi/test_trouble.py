@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.hosts.pi.host import Home
+from tests.hosts.pi.host import SIDECAR, Home
 from tests.hosts.pi.rpc import Rpc, gone, sidecar_of, sidecars, until
 from tests.hosts.pi.script import RECOVERY_TOOL, act, is_of_agent
 from tests.hosts.pi.store import traces
@@ -33,6 +33,7 @@ BROKEN: dict[str, Callable[[Path], Path]] = {
     "missing": lambda folder: folder / "nowhere",
     "ends at once": lambda folder: stub(folder, "exit 3"),
     "says nothing": lambda folder: stub(folder, "exec cat >/dev/null"),
+    "is deaf to all": lambda folder: stub(folder, "trap '' TERM INT HUP", "while :; do sleep 1; done"),
     "floods stderr": lambda folder: stub(folder, "exec yes 'nothing good' >&2"),
     "talks nonsense": lambda folder: stub(folder, "exec yes 'nothing good'"),
 }
@@ -165,6 +166,19 @@ def test_a_new_session_gets_a_sidecar_of_its_own(home: Home) -> None:
         until(lambda: home.kept("afterturn-captured"), "the second episode")
     until(lambda: gone(second[0]), "end of the second sidecar", AT_ONCE_SECONDS)
     assert [trace["userText"] for trace in traces(home)] == ["one", "two"]
+
+
+def test_work_of_a_session_that_is_left_before_the_sidecar_is_there_is_captured(home: Home, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    home.sidecar = stub(tmp_path, f"until test -e {go}; do sleep 0.1; done", f'exec {SIDECAR} "$@"')
+    with Rpc(home) as pi:
+        pi.prompt("one")
+        first = pi.sidecar()
+        pi.send(type="new_session")
+        pi.take(lambda event: event["type"] == "response" and event["command"] == "new_session")
+        go.touch()
+        until(lambda: gone(first), "end of the first sidecar")
+    assert [trace["userText"] for trace in traces(home)] == ["one"]
 
 
 def test_a_model_that_never_answers_the_sidecar_keeps_nobody(home: Home, provider: ScriptedProvider) -> None:
