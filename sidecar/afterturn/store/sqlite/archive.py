@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from afterturn.condense.ports import Found, Intake, RefQuery, StoredCall, Taken
 from afterturn.store.sqlite.blocks import block_numbers, find_numbered
-from afterturn.store.sqlite.placing import Sealed, seal_calls, take_in
 from afterturn.store.sqlite.replacements import find_replacement
 from afterturn.store.sqlite.scopes import Scope, SessionRow, find_session, owner_of, view, view_of
 from afterturn.store.sqlite.values import Packer, decoded, decoded_or_none, encoded, unseal, unseal_or_none
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from afterturn.store.sqlite.activity import Activity
     from afterturn.store.sqlite.engine import Engine
+    from afterturn.store.sqlite.placing import Sealed
 
 SMALL_CHARS = 256 * 1024
 """More than this is packed in a worker thread: here it would keep the write lock for a millisecond and more."""
@@ -38,6 +38,8 @@ class SqliteArchive:
 
     async def take_in(self, session_id: str, intake: Intake, *, now_ms: int) -> Taken:
         """Archive calls and log a turn in one durable transaction. Raises StoreUnavailable."""
+        from afterturn.store.sqlite.placing import seal_calls, take_in  # a first ref does without
+
         calls = intake.calls
         chars = sum(
             len(call.text) + len(call.args) + len(call.content or "") + len(call.images or "") for call in calls

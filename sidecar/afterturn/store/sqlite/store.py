@@ -16,7 +16,6 @@ from afterturn.store.sqlite.blocks import SqliteBlocks
 from afterturn.store.sqlite.engine import LOCK_WAIT_MS, Engine
 from afterturn.store.sqlite.leases import Leases
 from afterturn.store.sqlite.memo import SqliteMemo
-from afterturn.store.sqlite.recaps import SqliteRecaps
 from afterturn.store.sqlite.retention import Retention
 from afterturn.store.sqlite.sessions import SqliteSessions
 from afterturn.store.sqlite.turns import SqliteTurns
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from afterturn.store.opened import OpenedFiles
     from afterturn.store.sqlite.captures import SqliteCaptureStore
     from afterturn.store.sqlite.catalogue import SqliteCatalogue
+    from afterturn.store.sqlite.recaps import SqliteRecaps
 
 
 class StoreFacts(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,10 @@ class StoreFacts(Struct, frozen=True, kw_only=True):
 
 
 class SqliteStore:
-    """The parts that the ports of the jobs ask for, on one engine. Opened by its first use."""
+    """The parts that the ports of the jobs ask for, on one engine. Opened by its first use.
+
+    What a first ref can do without is made with its own first use: the start waits for nothing that it does not need.
+    """
 
     def __init__(self, place: StorePlace, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
         self._engine = Engine(place, lock_wait_ms=lock_wait_ms)
@@ -52,13 +55,19 @@ class SqliteStore:
         self.turns = SqliteTurns(self._engine)
         self.blocks = SqliteBlocks(self._engine)
         self.retention = Retention(self._engine)
-        self.recaps = SqliteRecaps(self._engine)
         self.ledger = SqliteLedger(self._engine)
         self.memo = SqliteMemo(self._engine)
 
     @cached_property
+    def recaps(self) -> SqliteRecaps:
+        """Saved recaps."""
+        from afterturn.store.sqlite.recaps import SqliteRecaps
+
+        return SqliteRecaps(self._engine)
+
+    @cached_property
     def capture(self) -> SqliteCaptureStore:
-        """What `afterturn.capture.ports.CaptureStore` asks for; made with its first use, since it loads a lot."""
+        """What `afterturn.capture.ports.CaptureStore` asks for."""
         from afterturn.store.sqlite.captures import SqliteCaptureStore
 
         return SqliteCaptureStore(self._engine)
