@@ -108,20 +108,25 @@ def test_one_that_hangs_is_not_waited_for(home: Home) -> None:
         until(lambda: gone(hanging), "end of the hanging sidecar", AT_ONCE_SECONDS)
 
 
+def unheard(home: Home, *args: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """pi in a process group of its own, whose output nobody reads."""
+    return subprocess.Popen(
+        home.command(*args),
+        env=home.environment,
+        cwd=home.project,
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
 @pytest.mark.parametrize("how", SIGNALS, ids=lambda how: how.name)
 @pytest.mark.parametrize("when", ["idle", "working"])
 def test_a_signal_ends_both(home: Home, provider: ScriptedProvider, how: signal.Signals, when: str) -> None:
     if when == "working":
         provider.otherwise = lambda request: stalls()
-    process = subprocess.Popen(
-        home.command("--mode", "rpc"),
-        env=home.environment,
-        cwd=home.project,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = unheard(home, "--mode", "rpc", stdin=subprocess.PIPE)
     sidecar = sidecar_of(process.pid)
     assert process.stdin
     if when == "working":
@@ -136,15 +141,7 @@ def test_a_signal_ends_both(home: Home, provider: ScriptedProvider, how: signal.
 
 def test_an_interrupt_of_print_mode_from_the_terminal_ends_both(home: Home, provider: ScriptedProvider) -> None:
     provider.otherwise = lambda request: stalls()
-    process = subprocess.Popen(
-        home.command("-p", "go"),
-        env=home.environment,
-        cwd=home.project,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = unheard(home, "-p", "go")
     sidecar = sidecar_of(process.pid)
     until(lambda: provider.requests, "a request")
     # A terminal interrupts the whole group.
