@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from afterturn.replay.importers.assembly import Assembly, SessionAssembly, say, think
+from afterturn.replay.importers.assembly import Assembly, SessionAssembly
+from afterturn.replay.importers.blocks import take_reply
 from afterturn.replay.importers.fields import epoch_ms, obj, objects, optional, text
 from afterturn.replay.json_members import members
 from afterturn.replay.source import Source
-from afterturn.replay.stream import Call, Event
+from afterturn.replay.stream import Event
 
 HARNESS = "amp"
 _MESSAGES = frozenset(("messages",))
@@ -43,14 +44,7 @@ def _assistant(session: SessionAssembly, message: dict[str, Any]) -> None:
     usage = obj(message.get("usage"))
     session.start.model = session.start.model or optional(usage.get("model"))
     turn = session.turn(epoch_ms(usage.get("timestamp")))
-    for block in objects(message.get("content")):
-        kind = block.get("type")
-        if kind == "text":
-            say(turn, text(block.get("text")))
-        elif kind == "thinking":
-            think(turn, text(block.get("thinking")))
-        elif kind == "tool_use":
-            session.call(turn, Call(text(block.get("id")), text(block.get("name")), block.get("input")))
+    take_reply(session, turn, objects(message.get("content")))
 
 
 def _user(session: SessionAssembly, message: dict[str, Any]) -> None:

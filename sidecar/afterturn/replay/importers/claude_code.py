@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, cast
 
-from afterturn.replay.importers.assembly import Assembly, SessionAssembly, say, think
+from afterturn.replay.importers.assembly import Assembly, SessionAssembly
+from afterturn.replay.importers.blocks import take_reply
 from afterturn.replay.importers.fields import count, epoch_ms, obj, objects, optional, text
 from afterturn.replay.json_values import values
 from afterturn.replay.source import Source
-from afterturn.replay.stream import Call, Event
+from afterturn.replay.stream import Event
 
 HARNESS = "claude-code"
 _TITLES = ("summary", "aiTitle", "customTitle")
@@ -75,14 +76,7 @@ def _assistant(session: SessionAssembly, line: dict[str, Any]) -> None:
     key = text(message.get("id"))
     turn = (session.held(key) if key else None) or session.turn(epoch_ms(line.get("timestamp")), key or None)
     turn.failed = turn.failed or bool(line.get("isApiErrorMessage"))
-    for block in _blocks(message):
-        kind = block.get("type")
-        if kind == "text":
-            say(turn, text(block.get("text")))
-        elif kind == "thinking":
-            think(turn, text(block.get("thinking")))
-        elif kind == "tool_use":
-            session.call(turn, Call(text(block.get("id")), text(block.get("name")), block.get("input")))
+    take_reply(session, turn, _blocks(message))
 
 
 def _user(session: SessionAssembly, line: dict[str, Any]) -> None:
