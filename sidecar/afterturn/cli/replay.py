@@ -188,7 +188,6 @@ class _Command:
             memory,
             redact=(lambda text: redactor.redact(text)[0]) if rules.enabled else str,
             away_seconds=settings.recap.away_seconds,
-            keep=options.keep,
             exhibits=self._exhibits,
         )
 

@@ -17,26 +17,27 @@ _PAGE = 500
 class Captures:
     """Sends episodes and collects what they became. wait: until a condition holds, False where it never will.
 
-    count_new: note which traces the store did not have before.
+    kept: the server is not that of the turns, and its store keeps the traces: sessions are opened there as well, and
+    what the store did not have before is counted.
     """
 
     def __init__(
-        self, server: Server, wait: Callable[[Callable[[], bool]], bool], found: FileFigures, *, count_new: bool
+        self, server: Server, wait: Callable[[Callable[[], bool]], bool], found: FileFigures, *, kept: bool
     ) -> None:
         self._server = server
         self._wait = wait
         self._found = found
         self._jobs: set[str] = set()
         self._known: set[str] = set()
-        self._count_new = count_new
-        if count_new:
+        self._kept = kept
+        if kept:
             found.new_traces = 0
 
     def begin(self, session_id: str, project: str | None) -> None:
-        """A session starts, maybe on a store of its own; note the traces that it has already."""
-        self._server.ask("session/open", {"sessionId": session_id, "project": project, "reason": "new"})
-        if not self._count_new:
+        """A session starts; where its traces are kept, note those that are there already."""
+        if not self._kept:
             return
+        self._server.ask("session/open", {"sessionId": session_id, "project": project, "reason": "new"})
         params: dict[str, Any] = {"sessionId": session_id, "limit": _PAGE}
         while True:
             page = self._server.ask("traces/list", params)
@@ -60,7 +61,8 @@ class Captures:
         if not self._wait(lambda: not self._jobs):
             self._found.warnings["a capture without an answer"] += len(self._jobs)
             self._jobs.clear()
-        self._server.ask("session/close", {"sessionId": session_id})
+        if self._kept:
+            self._server.ask("session/close", {"sessionId": session_id})
 
     def done(self, params: dict[str, Any]) -> None:
         """`capture.done`."""
@@ -73,7 +75,7 @@ class Captures:
             self._warn(warning["message"])
         for trace in result["traces"]:
             self._found.traces.append(found_trace(trace))
-            if self._count_new and trace["traceId"] not in self._known:
+            if self._kept and trace["traceId"] not in self._known:
                 self._known.add(trace["traceId"])
                 self._found.new_traces = (self._found.new_traces or 0) + 1
 

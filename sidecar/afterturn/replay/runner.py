@@ -19,10 +19,10 @@ _DEEPEST = 64
 
 
 class Replay:
-    """Sends files to servers. work: for turns and recaps. memory: for traces, or the same one.
+    """Sends files to servers. work: for turns and recaps. memory: for traces; the same one, or one whose store keeps
+    them, so that those that are new are counted. Nothing else of a file stays on any server.
 
-    redact: takes secrets out of a text. away_seconds: a longer pause has a recap at its end. keep: the traces stay in
-    the memory's store, so those that are new are counted; nothing else of a file stays on any server.
+    redact: takes secrets out of a text. away_seconds: a longer pause has a recap at its end.
     """
 
     def __init__(
@@ -32,14 +32,12 @@ class Replay:
         *,
         redact: Callable[[str], str],
         away_seconds: float,
-        keep: bool = False,
         exhibits: Exhibits | None = None,
     ) -> None:
         self._work = work
         self._memory = memory
         self._line = _line_of(redact)
         self._away_seconds = away_seconds
-        self._keep = keep
         self._exhibits = exhibits
 
     def run(self, file: str, events: Iterable[Event]) -> FileFigures:
@@ -48,8 +46,9 @@ class Replay:
         found = FileFigures(file=file)
         sessions = _Sessions()
         memory = Arrivals(self._memory)
-        captures = Captures(self._memory, lambda done: memory.until(done, "captureJobs"), found, count_new=self._keep)
-        work = memory if self._work is self._memory else Arrivals(self._work)
+        kept = self._memory is not self._work
+        captures = Captures(self._memory, lambda done: memory.until(done, "captureJobs"), found, kept=kept)
+        work = Arrivals(self._work) if kept else memory
         memory.handle("capture.done", captures.done)
         memory.handle("capture.failed", captures.failed)
         work.handle("condense.ready", sessions.ready)
