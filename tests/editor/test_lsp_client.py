@@ -206,7 +206,7 @@ def test_definition_is_a_document_where_the_editor_asks_for_those(home: Path, pr
             types.DefinitionParams(editing.document, types.Position(8, 1))
         )
         assert isinstance(found, types.Location)
-        assert found.uri == f"afterturn://original/{SESSION}/t12.txt"
+        assert found.uri == f"afterturn://original/t12.txt?{SESSION}"
         original = await editing.client.workspace_text_document_content_async(
             types.TextDocumentContentParams(found.uri)
         )

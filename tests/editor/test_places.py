@@ -18,11 +18,11 @@ def test_a_document_is_named_for_its_session_and_ref(session_id: str, number: in
 
 
 def test_its_form() -> None:
-    assert document_uri("a/b c", "b3") == "afterturn://original/a%2Fb%20c/b3.txt"
+    assert document_uri("a/b c", "b3") == "afterturn://original/b3.txt?a%2Fb%20c"
 
 
 @pytest.mark.parametrize(
-    "uri", ["", "file:///a/t1.txt", "afterturn://original/a/t0.txt", "afterturn://original/t1.txt", "afterturn:a/t1"]
+    "uri", ["", "file:///a/t1.txt", "afterturn://original/t0.txt?a", "afterturn://original/t1.txt", "afterturn:a/t1"]
 )
 def test_other_uris_name_nothing(uri: str) -> None:
     assert document_of(uri) is None

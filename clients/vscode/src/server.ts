@@ -10,7 +10,6 @@ import { isExecutable } from "../../typescript/src/find.js";
 import { explicitSettings } from "./configuration.js";
 import { serverEnvironment } from "./environment.js";
 import { findExecutable, ServerMissing } from "./finding.js";
-import { originalOf, wireUri } from "./originals.js";
 import { PAGE_SCHEME } from "./pages.js";
 import type {
   AfterturnClientCapabilities,
@@ -98,7 +97,7 @@ export class Server implements vscode.Disposable {
     const { uri, text } = await this.#execute<{ uri: string | null; text: string | null }>("afterturn.showRef", {
       ref,
     });
-    return { uri: uri === null ? null : toCode(uri), text };
+    return { uri: uri === null ? null : vscode.Uri.parse(uri), text };
   }
 
   onEvent<E extends keyof Events>(event: E, handle: (params: Events[E]) => void): void {
@@ -178,7 +177,6 @@ export class Server implements vscode.Disposable {
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: this.#started,
       initializationFailedHandler: () => false,
-      uriConverters: { code2Protocol: (uri) => wireUri(uri) ?? uri.toString(), protocol2Code: toCode },
       middleware: {
         // The library's own answers hold VS Code's defaults, which would hide the person's settings.toml.
         workspace: {
@@ -210,11 +208,6 @@ export class Server implements vscode.Disposable {
     this.#health = health;
     this.#changed.fire(health);
   }
-}
-
-function toCode(uri: string): vscode.Uri {
-  const original = originalOf(uri);
-  return original === undefined ? vscode.Uri.parse(uri) : vscode.Uri.from(original);
 }
 
 /** The client once its server has answered. A program that never does is no server, and is ended. */

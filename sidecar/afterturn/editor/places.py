@@ -5,15 +5,15 @@ from urllib.parse import quote, unquote
 
 SCHEME = "afterturn"
 
-_DOCUMENT = re.compile(r"afterturn://original/([^/?#]+)/([tb][1-9][0-9]{0,17})\.txt")
+_DOCUMENT = re.compile(r"afterturn://original/([tb][1-9][0-9]{0,17})\.txt\?([^#]+)")
 
 
 def document_uri(session_id: str, ref: str) -> str:
-    """The URI of an original. The session's id may hold anything."""
-    return f"{SCHEME}://original/{quote(session_id, safe='', errors='surrogatepass')}/{ref}.txt"
+    """The URI of an original. The session's id may hold anything, and some editors take "%2F" in a path for "/"."""
+    return f"{SCHEME}://original/{ref}.txt?{quote(session_id, safe='', errors='surrogatepass')}"
 
 
 def document_of(uri: str) -> tuple[str, str] | None:
     """The session and the ref that a URI names; None for one that `document_uri` did not make."""
     match = _DOCUMENT.fullmatch(uri)
-    return (unquote(match[1], errors="surrogatepass"), match[2]) if match else None
+    return (unquote(match[2], errors="surrogatepass"), match[1]) if match else None
