@@ -95,7 +95,7 @@ e2e: e2e-pi
 	cp -r tests/hosts/pi/lines/. .hosts/pi
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix .hosts/pi/new
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix .hosts/pi/old
-	command -v tmux >/dev/null || apt-get install -y tmux
+	tests/hosts/need tmux
 	@touch $@
 
 e2e-pi: setup $(NODE22) .hosts/pi/.set-up
