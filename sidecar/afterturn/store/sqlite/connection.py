@@ -30,6 +30,8 @@ def open_writer(path: Path) -> Connection:
     try:
         _check_application(connection, path)
         patiently(lambda: _use_wal(connection, path), wait_ms=5000)
+        # A migration that a power cut takes back is made again; whatever is durable is committed with FULL.
+        connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
