@@ -62,7 +62,8 @@ def test_definition_opens_the_whole_original_read_only(neovim: Neovim, home: Pat
 
 def test_the_ref_command_opens_one_too(neovim: Neovim) -> None:
     neovim.type(b":Afterturn ref t2\r")
-    neovim.until_lua("return vim.endswith(vim.api.nvim_buf_get_name(0), '/t2.txt?fix-login') and vim.bo.readonly", "original")
+    shown = "vim.endswith(vim.api.nvim_buf_get_name(0), '/t2.txt?fix-login') and vim.bo.readonly"
+    neovim.until_lua(f"return {shown}", "original")
     assert neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == ["2 failed"]
 
 
