@@ -31,7 +31,7 @@ class Pooled:
             settings=lambda: self._settings,
             offered=lambda: False,
             providers={"litellm": lambda: LitellmProvider(lambda: self._settings, clock, dict(os.environ))},
-            store=lambda: self.store,
+            store=lambda: self.store.models,
             redact=Redactor().redact,
             clock=clock,
             chance=random.random,

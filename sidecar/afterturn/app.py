@@ -265,7 +265,7 @@ class App:
 
         return Needs(
             line=self.connection,
-            originals=lambda: self.parts.condense,
+            originals=lambda: self.parts.originals,
             recaps=lambda: self.parts.recap,
             traces=lambda: self.parts.recall,
             status=lambda: self.parts.status,

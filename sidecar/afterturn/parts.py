@@ -12,8 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from afterturn.clock import Clock
-from afterturn.condense.needs import Needs
-from afterturn.condense.service import CondenseService
 from afterturn.models.lazy import LazyCompleter
 from afterturn.redact import Redactor
 from afterturn.rpc.call import current_call
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     from afterturn.capture.needs import CaptureNeeds
     from afterturn.capture.recall import RecallService
     from afterturn.capture.service import CaptureService
+    from afterturn.condense.resolving import Originals
+    from afterturn.condense.service import CondenseService
     from afterturn.embeddings.choice import OwnedEmbedder
     from afterturn.models.litellm import LitellmProvider
     from afterturn.models.pool import Pool
@@ -94,6 +94,7 @@ class Parts:
         """The service of this name."""
         services: dict[str, Callable[[], Any]] = {
             "sessions": lambda: self.sessions,
+            "originals": lambda: self.originals,
             "condense": lambda: self.condense,
             "status": lambda: self.status,
             "usage": lambda: self.usage,
@@ -109,8 +110,18 @@ class Parts:
         return Sessions(lambda: self.store.sessions, self._resume, self._host.clock, self._recaps, self._erasing)
 
     @cached_property
-    def condense(self) -> CondenseService:
-        """condense/*"""
+    def originals(self) -> "Originals":
+        """condense/resolveRef"""
+        from afterturn.condense.resolving import Originals
+
+        return Originals(self.store.archive, self._host.clock)
+
+    @cached_property
+    def condense(self) -> "CondenseService":
+        """condense/* but for resolveRef"""
+        from afterturn.condense.needs import Needs
+        from afterturn.condense.service import CondenseService
+
         host = self._host
         needs = Needs(
             store=self.store,
@@ -248,7 +259,7 @@ class Parts:
             self._offered,
             batches=lambda: self._batches,
             pool=lambda: self.__dict__.get("pool"),
-            ledger=lambda: self.store.ledger,
+            ledger=lambda: self.store.models.ledger,
             captures=self._captures_left,
             clock=self._host.clock,
         )
@@ -258,7 +269,7 @@ class Parts:
         """afterturn/usage"""
         from afterturn.models.report import UsageReport
 
-        return UsageReport(lambda: self.store.ledger)
+        return UsageReport(lambda: self.store.models.ledger)
 
     @cached_property
     def completer(self) -> LazyCompleter:
@@ -277,7 +288,7 @@ class Parts:
             settings=lambda: host.settings.models,
             offered=self._offered,
             providers={"host": self._host_provider, "litellm": lambda: self._litellm},
-            store=lambda: self.store,
+            store=lambda: self.store.models,
             redact=self._hide,
             clock=host.clock,
             chance=random,

@@ -10,6 +10,7 @@ import anyio
 from afterturn.completion import CompleterError, Completion, PromptMessage
 from afterturn.condense.needs import Needs
 from afterturn.condense.ports import Store
+from afterturn.condense.resolving import Originals
 from afterturn.condense.service import CondenseService
 from afterturn_protocol.base import Usage
 from afterturn_protocol.condense import (
@@ -134,6 +135,7 @@ class Harness:
             keep_raw=lambda: keep_raw,
             report=self.reports.append,
         )
+        self.originals = Originals(store.archive, self.clock)
         self.service = CondenseService(needs, spawn=self._spawn, emit=self._emit)
 
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -180,7 +182,7 @@ class Harness:
         grep: str | None = None,
     ) -> ResolveRefResult:
         params = ResolveRefParams(session_id=session, refs=list(refs), offset=offset, limit=limit, grep=grep)
-        return await self.service.resolve_ref(params)
+        return await self.originals.resolve_ref(params)
 
     async def text(self, ref: str, session: str = "s") -> str:
         """The whole original behind one ref."""

@@ -13,7 +13,7 @@ async def main() -> None:
     store = SqliteStore(StorePlace(file=Path(sys.argv[1]), own_folder=True))
     intent = Intent(session_id="s", purpose="recap", model="a/b", prompt_tokens=100, max_tokens=900)
     limits = Limits(daily_tokens=None, daily_cost_usd=None, session_tokens=None)
-    print(await store.ledger.reserve(intent, limits, now_ms=1), flush=True)
+    print(await store.models.ledger.reserve(intent, limits, now_ms=1), flush=True)
     sys.stdin.read()
 
 

@@ -33,13 +33,13 @@ def tokens(daily: int) -> Limits:
 
 async def used(store: SqliteStore, now_ms: int = 1) -> float:
     """What counts today, settled and reserved, as a call that is denied is told."""
-    answer = await store.ledger.reserve(intent(10**9, 10**9, session="asks"), tokens(0), now_ms=now_ms)
+    answer = await store.models.ledger.reserve(intent(10**9, 10**9, session="asks"), tokens(0), now_ms=now_ms)
     assert isinstance(answer, Denied)
     return answer.used
 
 
 async def number(store: SqliteStore, *given: object, now_ms: int = 1, limits: Limits = FREE) -> int:
-    answer = await store.ledger.reserve(intent(*given), limits, now_ms=now_ms)  # type: ignore[arg-type]
+    answer = await store.models.ledger.reserve(intent(*given), limits, now_ms=now_ms)  # type: ignore[arg-type]
     assert isinstance(answer, int)
     return answer
 
@@ -55,15 +55,15 @@ def usage(input: int | None, output: int | None, cost: float | None = None) -> U
 async def test_reserved_settled_released(store: SqliteStore) -> None:
     first, second = await number(store), await number(store)
     assert await used(store) == 2000
-    await store.ledger.settle(first, usage(40, 2), "a/b")
+    await store.models.ledger.settle(first, usage(40, 2), "a/b")
     assert await used(store) == 1042
-    await store.ledger.release(second)
+    await store.models.ledger.release(second)
     assert await used(store) == 42
 
 
 async def test_the_limit_itself_may_be_reached(store: SqliteStore) -> None:
     await number(store, limits=tokens(1000))
-    answer = await store.ledger.reserve(intent(0, 1), tokens(1000), now_ms=1)
+    answer = await store.models.ledger.reserve(intent(0, 1), tokens(1000), now_ms=1)
     assert isinstance(answer, Denied)
     assert (answer.scope, answer.limit, answer.used, answer.first) == ("dailyTokens", 1000, 1000, True)
 
@@ -73,9 +73,9 @@ async def test_a_day_is_a_day_in_utc(store: SqliteStore) -> None:
     assert await used(store, 5 * DAY_MS - 1) == 1000
     assert await used(store, 5 * DAY_MS) == 0
     await number(store, now_ms=5 * DAY_MS)
-    assert (await store.ledger.totals(None)).by_day == {}
-    await store.ledger.settle(1, usage(1, 1), "a/b")
-    assert list((await store.ledger.totals(None)).by_day) == ["1970-01-05"]
+    assert (await store.models.ledger.totals(None)).by_day == {}
+    await store.models.ledger.settle(1, usage(1, 1), "a/b")
+    assert list((await store.models.ledger.totals(None)).by_day) == ["1970-01-05"]
 
 
 async def test_a_process_that_ends_gives_back_all_but_its_prompt(open_again: Opener, place: StorePlace) -> None:
@@ -89,7 +89,7 @@ async def test_a_process_that_ends_gives_back_all_but_its_prompt(open_again: Ope
         process.kill()
         process.wait()
     assert await used(store) == 100
-    total = (await store.ledger.totals(None)).total
+    total = (await store.models.ledger.totals(None)).total
     assert (total.input_tokens, total.calls) == (None, 1)
 
 
@@ -105,18 +105,18 @@ async def test_a_reservation_of_another_machine_ends_with_its_time(store: Sqlite
 
 
 async def test_old_calls_are_forgotten(store: SqliteStore) -> None:
-    await store.ledger.settle(await number(store), usage(1, 1), "a/b")
-    await store.ledger.settle(await number(store, now_ms=KEPT_DAYS * DAY_MS), usage(1, 1), "a/b")
-    assert (await store.ledger.totals(None)).total.calls == 2
-    await store.ledger.settle(await number(store, now_ms=(KEPT_DAYS + 1) * DAY_MS), usage(1, 1), "a/b")
-    assert (await store.ledger.totals(None)).total.calls == 2
+    await store.models.ledger.settle(await number(store), usage(1, 1), "a/b")
+    await store.models.ledger.settle(await number(store, now_ms=KEPT_DAYS * DAY_MS), usage(1, 1), "a/b")
+    assert (await store.models.ledger.totals(None)).total.calls == 2
+    await store.models.ledger.settle(await number(store, now_ms=(KEPT_DAYS + 1) * DAY_MS), usage(1, 1), "a/b")
+    assert (await store.models.ledger.totals(None)).total.calls == 2
 
 
 async def test_odd_names_and_figures_spoil_no_sum(store: SqliteStore) -> None:
     most = 2**63 - 1
-    await store.ledger.settle(await number(store, 1, 1, "s\ud83d"), usage(most, most, 1e300), "a/\ud83d")
-    await store.ledger.settle(await number(store, 1, 1), usage(5, 5, 1.0), "a/b")
-    sums = await store.ledger.totals(None)
+    await store.models.ledger.settle(await number(store, 1, 1, "s\ud83d"), usage(most, most, 1e300), "a/\ud83d")
+    await store.models.ledger.settle(await number(store, 1, 1), usage(5, 5, 1.0), "a/b")
+    sums = await store.models.ledger.totals(None)
     assert (set(sums.by_model), sums.total.input_tokens) == ({"a/\ud83d", "a/b"}, None)
 
 
@@ -134,9 +134,9 @@ def test_totals_are_the_sums_of_what_was_settled(
         expected: Usage | None = None
         for model, input, output, cost in calls:
             said = Usage(model=model, input_tokens=input, output_tokens=output, cost=cost, calls=1)
-            await store.ledger.settle(await number(store), said, model)
+            await store.models.ledger.settle(await number(store), said, model)
             expected = added(expected, said)
-        assert (await store.ledger.totals(None)).total == (expected or NO_USE)
+        assert (await store.models.ledger.totals(None)).total == (expected or NO_USE)
         await store.close(timeout_ms=10_000)
 
     asyncio.run(run())
@@ -144,7 +144,7 @@ def test_totals_are_the_sums_of_what_was_settled(
 
 async def test_deleting_a_session_keeps_what_was_spent(store: SqliteStore) -> None:
     await take(store, "s", archived("x"))
-    await store.ledger.settle(await number(store), usage(10, 5), "a/b")
+    await store.models.ledger.settle(await number(store), usage(10, 5), "a/b")
     await store.sessions.delete("s", now_ms=2)
     assert await used(store) == 15
     await number(store)
@@ -156,22 +156,22 @@ async def test_a_deleted_sessions_completions_are_in_no_file(store: SqliteStore,
     needles = {session: f"needle-{key(session).hex()} " * size for session in ("kept", "gone")}
     for session, text in needles.items():
         await take(store, session, archived("x"))
-        await store.memo.keep(session, 0, key(session), Remembered(text, "a/b"), now_ms=1)
-        assert (await store.memo.find(session, [key(session)], now_ms=1)).found == Remembered(text, "a/b")
+        await store.models.memo.keep(session, 0, key(session), Remembered(text, "a/b"), now_ms=1)
+        assert (await store.models.memo.find(session, [key(session)], now_ms=1)).found == Remembered(text, "a/b")
     await store.sessions.delete("gone", now_ms=2)
     assert needles["gone"].encode()[:40] not in bytes_on_disk(place.file)
-    assert (await store.memo.find("gone", [key("gone")], now_ms=2)).found is None
-    assert (await store.memo.find("gone", [key("gone"), key("kept")], now_ms=2)).found is not None
+    assert (await store.models.memo.find("gone", [key("gone")], now_ms=2)).found is None
+    assert (await store.models.memo.find("gone", [key("gone"), key("kept")], now_ms=2)).found is not None
     assert await store.integrity_check() == []
 
 
 async def test_a_session_that_was_never_opened_or_is_deleted_keeps_nothing(store: SqliteStore) -> None:
-    await store.memo.keep("s", 0, key("k"), Remembered("text", "a/b"), now_ms=1)
+    await store.models.memo.keep("s", 0, key("k"), Remembered("text", "a/b"), now_ms=1)
     await take(store, "s", archived("x"))
-    epoch = (await store.memo.find("s", [], now_ms=1)).epoch
+    epoch = (await store.models.memo.find("s", [], now_ms=1)).epoch
     await store.sessions.delete("s", now_ms=2)
-    await store.memo.keep("s", epoch, key("k"), Remembered("text", "a/b"), now_ms=1)
+    await store.models.memo.keep("s", epoch, key("k"), Remembered("text", "a/b"), now_ms=1)
     await take(store, "s", archived("x"))
-    await store.memo.keep("s", epoch, key("k"), Remembered("text", "a/b"), now_ms=1)
-    recalled = await store.memo.find("s", [key("k")], now_ms=1)
+    await store.models.memo.keep("s", epoch, key("k"), Remembered("text", "a/b"), now_ms=1)
+    recalled = await store.models.memo.find("s", [key("k")], now_ms=1)
     assert (recalled.epoch, recalled.found) == (1, None)

@@ -60,13 +60,13 @@ async def _list(store: SqliteStore, session_id: str) -> int:
 
 
 async def _print_original(store: SqliteStore, session_id: str, ref: str, grep: str | None) -> int:
-    from afterturn.cli.place import condense_service
+    from afterturn.condense.resolving import Originals
 
-    service = condense_service(store)
+    originals = Originals(store.archive, SystemClock())
     offset: int | None = 0
     while offset is not None:
         params = ResolveRefParams(session_id=session_id, refs=[ref], offset=offset, limit=_PAGE, grep=grep)
-        answer = await service.resolve_ref(params)
+        answer = await originals.resolve_ref(params)
         for missing in answer.missing:
             sys.stderr.write(f"afterturn: {missing.ref} is {missing.reason}; known are {missing.known or 'none'}\n")
             return 1

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from afterturn.completion import Completer, CompleterError, PromptMessage
+from afterturn.condense.block_details import BlockDetails, read_details, written_details
 from afterturn.condense.bullets import parse_bullets
 from afterturn.condense.calls import redacted_args
 from afterturn.condense.claims import claimed
@@ -13,7 +14,6 @@ from afterturn.condense.ports import StoredBlock
 from afterturn.condense.ranges import Range, read_range
 from afterturn.condense.refs import block_id, short_id
 from afterturn.condense.reply import UnusableReplyError, usable_reply
-from afterturn.condense.results import BlockDetails, read_details, written_details
 from afterturn.condense.serialise import CHARS_PER_TOKEN, MAX_PROMPT_TOKENS, reply_tokens, sendable
 from afterturn.condense.untrusted import is_untrusted
 from afterturn.grounding import Source, is_grounded

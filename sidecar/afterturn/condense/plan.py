@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 
 from afterturn.condense import ports
+from afterturn.condense.block_details import read_details
 from afterturn.condense.identity import encoded, json_text, text_digest
 from afterturn.condense.refs import block_id, short_id
-from afterturn.condense.results import read_details, thawed
+from afterturn.condense.results import thawed
 from afterturn_protocol.condense import PlannedBlock, PlannedReplacement, PlannedSummary, PlanResult
 
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from afterturn.condense.block_details import read_details
 from afterturn.condense.fusing import tokens
 from afterturn.condense.identity import block_key
 from afterturn.condense.ports import FrozenBatch, Store, StoredBlock, StoredCall
 from afterturn.condense.refs import block_id, parse_ref, short_id
-from afterturn.condense.results import read_details, thawed
+from afterturn.condense.results import thawed
 from afterturn.misfits import InvalidInputError
 from afterturn_protocol.condense import FuseParams
 from afterturn_protocol.refs import Ref

@@ -6,29 +6,39 @@ from collections.abc import Mapping, Sequence
 from msgspec import convert
 from msgspec.structs import replace
 
-from afterturn.condense.needs import Needs, beside
+from afterturn.clock import Clock
+from afterturn.condense.block_details import read_details
+from afterturn.condense.needs import beside
 from afterturn.condense.paging import grep, page
-from afterturn.condense.ports import Found, StoredBlock, StoredCall
+from afterturn.condense.ports import Archive, Found, StoredBlock, StoredCall
 from afterturn.condense.refs import block_id, label_of, parse_ref, short_id
-from afterturn.condense.results import read_details
 from afterturn_protocol.blocks import image_blocks
 from afterturn_protocol.refs import ImageDescriptor, MissingRef, RefRecord, ResolveRefParams, ResolveRefResult
 
 DEFAULT_LIMIT = 51_200
 
 
-async def resolve(needs: Needs, params: ResolveRefParams) -> ResolveRefResult:
-    """Every original that was asked for, and what was not found; one never spoils the other. Raises StoreError."""
-    queries = [parse_ref(ref) for ref in params.refs]
-    found = await needs.store.archive.resolve(params.session_id, queries, now_ms=needs.clock.now_ms())
-    pictured = [call.ref for each in found for call in each.calls if call.images is not None]
-    contents: Mapping[int, str] = {}
-    if params.image_data and pictured:
-        contents = await needs.store.archive.contents(params.session_id, pictured)
-    if params.grep is None and not contents:
-        return _result(params, found, contents)
-    chars = sum(len(call.text) for each in found for call in each.calls) + sum(map(len, contents.values()))
-    return await beside(chars, _result, params, found, contents)
+class Originals:
+    """What refs stand for. Works with condensing switched off, too."""
+
+    def __init__(self, archive: Archive, clock: Clock) -> None:
+        self._archive = archive
+        self._clock = clock
+
+    async def resolve_ref(self, params: ResolveRefParams) -> ResolveRefResult:
+        """`condense/resolveRef`: every original that was asked for, byte for byte, and what was not found; one never
+        spoils the other. Raises StoreError.
+        """
+        queries = [parse_ref(ref) for ref in params.refs]
+        found = await self._archive.resolve(params.session_id, queries, now_ms=self._clock.now_ms())
+        pictured = [call.ref for each in found for call in each.calls if call.images is not None]
+        contents: Mapping[int, str] = {}
+        if params.image_data and pictured:
+            contents = await self._archive.contents(params.session_id, pictured)
+        if params.grep is None and not contents:
+            return _result(params, found, contents)
+        chars = sum(len(call.text) for each in found for call in each.calls) + sum(map(len, contents.values()))
+        return await beside(chars, _result, params, found, contents)
 
 
 def _result(params: ResolveRefParams, found: Sequence[Found], contents: Mapping[int, str]) -> ResolveRefResult:

@@ -1,19 +1,10 @@
 """Results as they are answered, and as they are frozen (condense.md, 'Order of work')."""
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.condense.ports import FrozenBatch
 from afterturn.shapes import from_json, to_json
 from afterturn_protocol.condense import CondenseResult, CondenseWarning
-from afterturn_protocol.refs import Ref
-
-
-class BlockDetails(Struct, frozen=True):
-    """What a block stands for: its calls, and the turn of the last of them."""
-
-    refs: list[Ref]
-    turn_index: int
 
 
 def warning(stage: str, message: str) -> CondenseWarning:
@@ -29,13 +20,3 @@ def frozen_text(result: CondenseResult) -> str:
 def thawed(batch: FrozenBatch) -> CondenseResult:
     """A frozen result, byte for byte what was answered first, but that it costs nothing now."""
     return replace(from_json(batch.result.encode(), CondenseResult), summary_text=batch.summary)
-
-
-def written_details(details: BlockDetails) -> str:
-    """The details of a block as they are stored."""
-    return to_json(details).decode()
-
-
-def read_details(text: str) -> BlockDetails:
-    """The details of a block, from `written_details`."""
-    return from_json(text.encode(), BlockDetails)

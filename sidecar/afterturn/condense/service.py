@@ -14,7 +14,6 @@ from afterturn.condense.identity import batch_key, made_batch_id
 from afterturn.condense.needs import Needs
 from afterturn.condense.plan import made_plan
 from afterturn.condense.ports import Intake
-from afterturn.condense.resolving import resolve
 from afterturn.condense.results import thawed
 from afterturn.condense.turn_end import TurnEnds
 from afterturn.overlay import overlaid
@@ -30,7 +29,6 @@ from afterturn_protocol.condense import (
     PlanResult,
     SummarizeParams,
 )
-from afterturn_protocol.refs import ResolveRefParams, ResolveRefResult
 
 if TYPE_CHECKING:
     from afterturn.condense.fuser import Fuser
@@ -80,10 +78,6 @@ class CondenseService:
             background=False,
         )
         return await self._condenser.condense(work)
-
-    async def resolve_ref(self, params: ResolveRefParams) -> ResolveRefResult:
-        """`condense/resolveRef`: originals, byte for byte; works with condensing switched off, too."""
-        return await resolve(self._needs, params)
 
     async def on_turn_end(
         self, params: CondenseTurnEndParams, *, arrived: Arrived, after_reply: AfterReply

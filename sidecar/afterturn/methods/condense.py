@@ -1,4 +1,4 @@
-"""condense/summarize, resolveRef, onTurnEnd, flush, fuse, plan."""
+"""condense/summarize, onTurnEnd, flush, fuse, plan."""
 
 from collections.abc import Coroutine
 from typing import Any
@@ -17,19 +17,11 @@ from afterturn_protocol.condense import (
     PlanResult,
     SummarizeParams,
 )
-from afterturn_protocol.refs import ResolveRefParams, ResolveRefResult
 
 
 def summarize(condense: CondenseService, params: SummarizeParams, call: Call) -> Coroutine[Any, Any, CondenseResult]:
     """`condense/summarize`."""
     return condense.summarize(params, arrived=call.arrived)
-
-
-def resolve_ref(
-    condense: CondenseService, params: ResolveRefParams, call: Call
-) -> Coroutine[Any, Any, ResolveRefResult]:
-    """`condense/resolveRef`."""
-    return condense.resolve_ref(params)
 
 
 def on_turn_end(

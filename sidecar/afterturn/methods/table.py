@@ -32,7 +32,7 @@ BINDINGS: dict[str, Binding] = {
     "session/close": Binding("session", "close_session", "sessions", ordered=True),
     "session/delete": Binding("session", "delete_session", "sessions", ordered=True),
     "condense/summarize": Binding("condense", "summarize", "condense", True, _MODEL_DEADLINE_SECONDS),
-    "condense/resolveRef": Binding("condense", "resolve_ref", "condense", True),
+    "condense/resolveRef": Binding("originals", "resolve_ref", "originals", True),
     "condense/onTurnEnd": Binding("condense", "on_turn_end", "condense", True),
     "condense/flush": Binding("condense", "flush", "condense", True),
     "condense/fuse": Binding("condense", "fuse", "condense", True, _MODEL_DEADLINE_SECONDS),

@@ -134,7 +134,7 @@ class Harness:
             settings=lambda: self.settings,
             offered=lambda: offered,
             providers={name: lambda name=name: make(name) for name in ("host", "litellm")},
-            store=lambda: store,
+            store=lambda: store.models,
             redact=Redactor().redact,
             clock=self.clock,
             chance=lambda: self.chance,
@@ -159,7 +159,7 @@ class Harness:
         )
 
     async def totals(self, since_ms: int | None = None) -> Totals:
-        return await self.store.ledger.totals(since_ms)
+        return await self.store.models.ledger.totals(since_ms)
 
     async def counted(self) -> list[tuple[int, int, int]]:
         """Every row of the ledger: tokens that count, whether still reserved, calls."""
@@ -167,7 +167,7 @@ class Harness:
             lambda connection: connection.execute(
                 "SELECT tokens, pid IS NOT NULL, calls FROM model_calls ORDER BY call"
             ).fetchall(),
-            key=self.store.ledger,
+            key=self.store.models.ledger,
         )
         return await rows
 

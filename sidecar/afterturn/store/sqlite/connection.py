@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from random import random
 from sqlite3 import Connection, Error, connect
 from typing import TypeVar
 
@@ -55,7 +54,14 @@ def patiently(attempt: Callable[[], T], *, wait_ms: int) -> T:
         except Error as error:
             if not is_waiting(error) or time.monotonic() >= give_up_at:
                 raise
-        time.sleep(random() * JITTER_SECONDS)
+        _pause()
+
+
+def _pause() -> None:
+    """A moment, of a length of its own for each who waits."""
+    from random import random  # its import takes a millisecond, and hardly ever does anybody wait
+
+    time.sleep(random() * JITTER_SECONDS)
 
 
 def begin_write(connection: Connection, *, wait_ms: int) -> None:
@@ -84,7 +90,7 @@ def empty_wal(connection: Connection, *, wait_ms: int) -> None:
     while not patiently(lambda: truncate_wal(connection), wait_ms=wait_ms):
         if time.monotonic() >= give_up_at:
             raise StoreUnavailable("The store's log cannot be emptied: another process reads it", retryable=True)
-        time.sleep(random() * JITTER_SECONDS)
+        _pause()
 
 
 def _connect(path: Path, mode: str) -> Connection:

@@ -15,11 +15,8 @@ from afterturn.store.sqlite.batches import SqliteBatches
 from afterturn.store.sqlite.blocks import SqliteBlocks
 from afterturn.store.sqlite.engine import LOCK_WAIT_MS, Engine
 from afterturn.store.sqlite.leases import Leases
-from afterturn.store.sqlite.memo import SqliteMemo
-from afterturn.store.sqlite.retention import Retention
 from afterturn.store.sqlite.sessions import SqliteSessions
 from afterturn.store.sqlite.turns import SqliteTurns
-from afterturn.store.sqlite.usage import SqliteLedger
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -27,7 +24,9 @@ if TYPE_CHECKING:
     from afterturn.store.opened import OpenedFiles
     from afterturn.store.sqlite.captures import SqliteCaptureStore
     from afterturn.store.sqlite.catalogue import SqliteCatalogue
+    from afterturn.store.sqlite.models import SqliteModelStore
     from afterturn.store.sqlite.recaps import SqliteRecaps
+    from afterturn.store.sqlite.retention import Retention
 
 
 class StoreFacts(Struct, frozen=True, kw_only=True):
@@ -42,21 +41,32 @@ class StoreFacts(Struct, frozen=True, kw_only=True):
 class SqliteStore:
     """The parts that the ports of the jobs ask for, on one engine. Opened by its first use.
 
-    What a first ref can do without is made with its own first use: the start waits for nothing that it does not need.
+    What a first ref can do without is loaded with its own first use: the start waits for nothing that it does not need.
     """
 
     def __init__(self, place: StorePlace, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
         self._engine = Engine(place, lock_wait_ms=lock_wait_ms)
         activity = Activity(self._engine)
-        self.leases = Leases(self._engine)
         self.sessions = SqliteSessions(self._engine, activity)
         self.archive = SqliteArchive(self._engine, activity)
+        self.leases = Leases(self._engine)
         self.batches = SqliteBatches(self._engine, self.leases)
         self.turns = SqliteTurns(self._engine)
         self.blocks = SqliteBlocks(self._engine)
-        self.retention = Retention(self._engine)
-        self.ledger = SqliteLedger(self._engine)
-        self.memo = SqliteMemo(self._engine)
+
+    @cached_property
+    def models(self) -> SqliteModelStore:
+        """What `afterturn.models.pool.ModelStore` asks for."""
+        from afterturn.store.sqlite.models import SqliteModelStore
+
+        return SqliteModelStore(self._engine)
+
+    @cached_property
+    def retention(self) -> Retention:
+        """What is old and goes."""
+        from afterturn.store.sqlite.retention import Retention
+
+        return Retention(self._engine)
 
     @cached_property
     def recaps(self) -> SqliteRecaps:
