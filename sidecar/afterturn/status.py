@@ -23,7 +23,7 @@ from afterturn_protocol.service import (
     UsageLimits,
     UsageStatus,
 )
-from afterturn_protocol.settings import Settings
+from afterturn_protocol.settings import EmbeddingsSettings, Settings
 
 if TYPE_CHECKING:
     from afterturn.models.pool import Pool
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 2.0
 """A report does not wait longer for a store that others have locked."""
+
+EMBEDDINGS = "embeddings"
+"""The job of who embeds, among the providers."""
 
 HEAVY_MODULES = ("litellm", "openai", "httpx", "numpy", "pygls", "lsprotocol", "typer", "rich")
 
@@ -124,8 +127,9 @@ class Status:
 
 
 def providers(settings: Settings, host_samples: bool, pool: "Pool | None" = None) -> list[ProviderStatus]:
-    """Who answers each job's model calls. pool: knows who is left alone for now."""
-    return [_provider(job, choice, pool) for job, choice in choices(settings, host_samples).items()]
+    """Who answers each job's model calls, and who embeds. pool: knows who is left alone for now."""
+    jobs = [_provider(job, choice, pool) for job, choice in choices(settings, host_samples).items()]
+    return [*jobs, _embeddings(settings.embeddings)]
 
 
 def _provider(job: str, choice: Choice, pool: "Pool | None") -> ProviderStatus:
@@ -139,6 +143,23 @@ def _provider(job: str, choice: Choice, pool: "Pool | None") -> ProviderStatus:
             job=job, provider=choice.provider, model=choice.model, state="paused", reason=refusal.message
         )
     return ProviderStatus(job=job, provider=choice.provider, model=choice.model, state="ready")
+
+
+def _embeddings(settings: EmbeddingsSettings) -> ProviderStatus:
+    from afterturn.embeddings.choice import chosen_model
+
+    model, reason = settings.model, None
+    try:
+        model = chosen_model(settings)
+    except ValueError as problem:
+        reason = str(problem)
+    return ProviderStatus(
+        job=EMBEDDINGS,
+        provider=settings.provider,
+        model=model,
+        state="ready" if reason is None else "unavailable",
+        reason=reason,
+    )
 
 
 def resident_bytes() -> int:

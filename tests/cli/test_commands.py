@@ -83,6 +83,23 @@ def test_doctor_names_bad_settings(tmp_path: Path) -> None:
     assert [problem["path"] for problem in found["settings"]["problems"]] == ["condense.minBatchChars"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "wordllama-256, on this machine"),
+        ({"model": "minilm"}, "minilm, on this machine"),
+        ({"provider": "litellm", "model": "openai/vectors"}, "openai/vectors by litellm"),
+        ({"provider": "none"}, "none: traces are searched by their words alone"),
+        ({"model": "other"}, 'embeddings.model "other" is not a local model'),
+    ],
+    ids=["default", "minilm", "a provider", "none", "unknown"],
+)
+def test_doctor_says_who_embeds(tmp_path: Path, settings: dict[str, str], said: str) -> None:
+    text = run(tmp_path, "doctor", AFTERTURN_SETTINGS=json.dumps({"embeddings": settings})).stdout
+    (line,) = (line for line in text.splitlines() if line.startswith("vectors"))
+    assert said in line
+
+
 def test_demo_condenses_and_brings_back(tmp_path: Path) -> None:
     done = run(tmp_path, "demo")
     assert done.returncode == 0, done.stdout + done.stderr

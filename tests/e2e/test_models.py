@@ -118,16 +118,22 @@ def test_status_names_every_destination_and_every_job(tmp_path: Path) -> None:
         server.initialize(initializationOptions={"models": models, "capture": {"model": "mistral/small"}})
         status = server.call("afterturn/status")
         assert status["destinations"] == ["openai", "anthropic", "mistral"]
-        assert [(each["job"], each["provider"], each["model"]) for each in status["providers"][:3]] == [
+        assert [(each["job"], each["provider"], each["model"]) for each in status["providers"]] == [
             ("condense", "litellm", "openai/gpt"),
             ("recap", "litellm", "openai/gpt"),
             ("capture", "litellm", "mistral/small"),
+            ("embeddings", "local", "wordllama-256"),
         ]
         changed = {"models": {"model": "openai/gpt", "apiBase": "https://user:secret@llm.example/v1?key=secret"}}
         server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": changed}})
         status = server.call("afterturn/status")
         assert status["destinations"] == ["https://llm.example/v1", "anthropic", "mistral"], "each its own"
         assert "secret" not in json.dumps(status)
+        changed = {"embeddings": {"provider": "litellm", "model": "bare"}}
+        server.notify("workspace/didChangeConfiguration", {"settings": {"afterturn": changed}})
+        embeddings = server.call("afterturn/status")["providers"][3]
+        assert (embeddings["provider"], embeddings["model"], embeddings["state"]) == ("litellm", "bare", "unavailable")
+        assert "embeddings.model" in embeddings["reason"]
 
 
 def refused(server: Server, id: int | str, limit: int) -> dict[str, Any]:

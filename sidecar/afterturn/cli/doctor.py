@@ -14,7 +14,7 @@ import msgspec
 from afterturn import PROTOCOL_VERSION, __version__
 from afterturn.models.choosing import destinations
 from afterturn.settings import FILE_NAME, config_folder, file_layers, resolve
-from afterturn.status import providers
+from afterturn.status import EMBEDDINGS, providers
 from afterturn.storage import configured_store, no_store, store_status
 from afterturn.store import StoreUnavailable
 from afterturn.store_error import StoreError
@@ -110,10 +110,22 @@ def _version(package: str) -> str | None:
 
 def _models(jobs: list[ProviderStatus]) -> str:
     """Who answers which job. A host that offers its models is only known once it has connected."""
-    said = {job.job: job.reason or (f"{job.model} by {job.provider}" if job.model else "none") for job in jobs}
+    said = {job.job: _said(job) for job in jobs if job.job != EMBEDDINGS}
     if set(said.values()) == {"none"}:
         return "the host's own, where it offers them; else none: everything works without"
     return "; ".join(f"{job}: {answer}" for job, answer in said.items())
+
+
+def _vectors(jobs: list[ProviderStatus]) -> str:
+    """Who makes traces searchable by meaning."""
+    (job,) = (job for job in jobs if job.job == EMBEDDINGS)
+    if job.model is None and job.reason is None:
+        return "none: traces are searched by their words alone"
+    return f"{job.model}, on this machine" if job.provider == "local" and job.reason is None else _said(job)
+
+
+def _said(job: ProviderStatus) -> str:
+    return job.reason or (f"{job.model} by {job.provider}" if job.model else "none")
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -132,6 +144,7 @@ def _print(found: dict[str, Any]) -> None:
         ),
         ("store", f"{store.backend}, {store.path} ({size})"),
         ("models", _models(found["providers"])),
+        ("vectors", _vectors(found["providers"])),
         ("data goes to", ", ".join(found["destinations"]) or "nowhere: nothing leaves this machine"),
     ]
     for name, value in rows:

@@ -8,6 +8,7 @@ from typing import Protocol
 from afterturn.capture.embedder import Embedder
 from afterturn_protocol.settings import EmbeddingsSettings
 
+WORDLLAMA = "wordllama-256"
 MINILM = "minilm"
 
 
@@ -23,31 +24,37 @@ RemoteMaker = Callable[[EmbeddingsSettings, str], OwnedEmbedder]
 """Makes the embedder that asks a provider, of a model named "provider/id"; whoever owns the model worker has it."""
 
 
-def chosen_embedder(settings: EmbeddingsSettings, remote: RemoteMaker | None = None) -> OwnedEmbedder | None:
-    """The embedder that the settings ask for; None for provider "none". Nothing is loaded or started yet.
+def chosen_model(settings: EmbeddingsSettings) -> str | None:
+    """The model that the settings ask for, by its name in `embeddings.model`; None for provider "none".
 
     Raises ValueError, with a text for a person, for a provider or a model that is not known.
     """
     if settings.provider == "none":
         return None
     if settings.provider == "local":
-        return _local(settings.model)
+        model = settings.model or WORDLLAMA
+        if model not in (WORDLLAMA, MINILM):
+            raise ValueError(f'embeddings.model "{model}" is not a local model; there are "{WORDLLAMA}" and "{MINILM}"')
+        return model
     if settings.provider == "litellm":
         if settings.model is None or "/" not in settings.model:
             raise ValueError('embeddings.model is not set, or it is not named "provider/id"')
-        if remote is not None:
-            return remote(settings, settings.model)
+        return settings.model
     raise ValueError(f'embeddings.provider "{settings.provider}" is not one of "local", "litellm", "none"')
 
 
-def _local(model: str | None) -> OwnedEmbedder:
-    from afterturn.embeddings.local import MODEL, LocalEmbedder
-
-    if model in (None, MODEL):
-        return LocalEmbedder()
+def chosen_embedder(settings: EmbeddingsSettings, remote: RemoteMaker) -> OwnedEmbedder | None:
+    """The embedder of `chosen_model`; None where there is none. Nothing is loaded or started yet."""
+    model = chosen_model(settings)
+    if model is None:
+        return None
+    if settings.provider == "litellm":
+        return remote(settings, model)
     if model == MINILM:
         from afterturn.clock import SystemClock
         from afterturn.embeddings.minilm.embedder import MinilmEmbedder
 
         return MinilmEmbedder(SystemClock())
-    raise ValueError(f'embeddings.model "{model}" is not a local model; there are "{MODEL}" and "{MINILM}"')
+    from afterturn.embeddings.local import LocalEmbedder
+
+    return LocalEmbedder()

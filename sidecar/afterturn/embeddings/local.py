@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from afterturn.capture.embedder import EmbeddingError
+from afterturn.embeddings.choice import WORDLLAMA
 
 if TYPE_CHECKING:
     from numpy import float16
     from numpy.typing import NDArray
 
-MODEL = "wordllama-256"
 DIMENSION = 256
 MAX_CHARS = 16_000
 """What stands behind this in a text adds nothing to its average that anybody could find."""
@@ -44,7 +44,7 @@ class _Loaded(Struct, frozen=True):
 class LocalEmbedder:
     """`Embedder`. Files and numpy are loaded with the first text, in a worker thread."""
 
-    model = MODEL
+    model = WORDLLAMA
     dimension = DIMENSION
 
     def __init__(self, package: Path | None = None) -> None:
