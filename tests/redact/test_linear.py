@@ -18,7 +18,8 @@ TRIGGERS = [
     "\n", '"password": "', 'password\\":\\"', "api key ", "--token ", "<password>", "=a:@tcp(", "token=${", "_auth=",
     "mysql -p", "password: |\n  ", "kind: Secret\ndata:\n  a: ", "data:\n", "密码：", "ENV TOKEN ",
     'variable "token" {', "machine h login l password ", "User=u;Password=", "<token ", "identified by '",
-    "a.b.password=",
+    "a.b.password=", "echo a | ", "printf a | ", "sudo -S <<< a", "<<<a ", "BasicAuth(", '{"name": "Cookie", "value": ',
+    "config set //a/:token ",
 ]  # fmt: skip
 RUNS = ["aB3", "-", " ", "\n", "\\", '"', "{", "a."]
 

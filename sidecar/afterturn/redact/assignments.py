@@ -53,7 +53,8 @@ _TAG_END = re.compile(r"(?:\]\]>)?</")
 _TAG_BEFORE = re.compile(r"(?:<|<[\w-]{1,24}:|<[\w-]{1,24} [^<>\n]{0,24}(?:name|key|id)=\"[\w.-]{0,40})\Z")
 # What a name stands behind whose value follows after a blank.
 _SET_BEFORE = re.compile(
-    r"(?:\bENV|\#define|\bsetx|\bsetenv|\bset -[gux]{1,3}|\bconfigure set(?: [\w.-]{1,24}\.)?|\bsecret set)[ \t.]\Z"
+    r"(?:(?:\bENV|\#define|\bsetx|\bsetenv|\bset -[gux]{1,3}|\bconfigure set(?: [\w.-]{1,24}\.)?|\bsecret set)[ \t.]"
+    r"|\bconfig set (?://[\w.:/@-]{1,120}/:)?)\Z"
 )
 _SQL_BEFORE = re.compile(r"\b(?:with|encrypted|(?:user|role) [\w\"]{1,24})\s{1,4}\Z", re.IGNORECASE)
 _LOGIN_BEFORE = re.compile(
@@ -171,7 +172,7 @@ def _takes_next(text: str, name: Name, at: int) -> bool:
     if name.text.startswith("-"):
         return True
     before = max(0, name.start - 200)
-    if _SET_BEFORE.search(text, max(0, name.start - 40), name.start):
+    if _SET_BEFORE.search(text, max(0, name.start - 140), name.start):
         return True
     if text[at : at + 1] in ("'", '"') and name.text.lower() == "password":
         return bool(_SQL_BEFORE.search(text, max(0, name.start - 40), name.start))

@@ -29,6 +29,7 @@ def is_clean(text: str) -> bool:
         or "curl" in low
         or "sudo" in low
         or "securestring" in low
+        or "auth(" in low
         or "auth=(" in low
         or "auth = (" in low
         or (" -" in low and (" -p" in low or " -a" in low or " -w" in low))

@@ -10,7 +10,10 @@ from afterturn.redact.span import BY_PLACE, Span
 from afterturn.redact.values import Setting, is_placeholder, is_secret, is_stand_in
 
 _TO_VALUE = re.compile(
-    r"(?:\\{0,7}[\"'`][\])]{0,2})?[ \t]{0,16}+(?P<op>=>|:=|[:=,]|%3[aA])(?:[ \t]{0,16}+\[?(?:\s{0,64}+(?=[\"'`]))?)"
+    r"(?:\\{0,7}[\"'`][\])]{0,2})?"
+    # {"name": "Cookie", "value": "a=b"}
+    r"(?:(?:\s|\\[rn]){0,64}+,(?:\s|\\[rn]){0,64}+\\{0,7}[\"'][vV]alue\\{0,7}[\"']\s{0,4}+:\s{0,32}+"
+    r"|[ \t]{0,16}+(?P<op>=>|:=|[:=,]|%3[aA])(?:[ \t]{0,16}+\[?(?:\s{0,64}+(?=[\"'`]))?))"
     r"(?P<open>(?:[rRbBuUfF]{1,2})?\\{0,7}[\"'`])?"
 )
 _SCHEME = re.compile(

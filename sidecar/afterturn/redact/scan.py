@@ -36,7 +36,9 @@ _URL = re.compile(rb"://")
 _DSN = re.compile(rb"@(?:tcp|unix)\(")
 _ORACLE = re.compile(rb":thin:")
 _SIGNATURE = re.compile(rb"g=(?<=sig=)")
-_PIPED = re.compile(rb"h(?:o (?<=echo )|(?<=auth)(?:=| = )\()")
+_PIPED = re.compile(rb"h(?:o (?<=echo )|(?<=auth)(?:=| = )\(|(?<=(?:basic|igest|asic_)auth)\()")
+_PRINTED = re.compile(rb"f(?<=printf) ")
+_HERE = re.compile(rb"<<<")
 _SECURE_STRING = re.compile(rb"v(?<=conv)ertto-securestring ")
 _IDENTIFIED = re.compile(rb"fied (?<=identified )")
 _COMMANDS = {command.word: re.compile(command.word.encode()) for command in commands.COMMANDS}
@@ -53,7 +55,10 @@ _NO_WORD = b" "
 _AFTER_BLANK = frozenset(b"\"'`\\=:>%!, \t\r\nv-")
 _BLANK, _DASH, _TAG = b" -<"
 # What stands before a name whose value follows after a blank, and names that are such by themselves.
-_SETS = (b"env ", b"setx ", b"setenv ", b"set -x ", b"set -gx ", b"set -ux ", b"configure set ", b"secret set ")
+_SETS = (
+    *(b"env ", b"setx ", b"setenv ", b"set -x ", b"set -gx ", b"set -ux ", b"configure set ", b"secret set "),
+    *(b"config set ", b"/:"),
+)
 _TELLS = (b"is ", b"is:", b"was ", b"set to ", b"to ")
 _LOGIN = b"login"
 _PASSWORD = b"password"
@@ -167,9 +172,18 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
 
 
 def _piped(piece: Piece) -> Iterator[Span]:
+    text, start, stop = piece.text, piece.start, piece.stop
     for at in piece.places(_PIPED):
-        if span := piped.echoed_password(piece.text, at - 2) or piped.login_password(piece.text, at - 3):
+        if span := piped.echoed_password(text, at + 1) or piped.login_password(text, at + 1):
             yield span
+    if piece.low.find(b"printf ") >= 0:
+        for at in piece.places(_PRINTED):
+            if span := piped.echoed_password(text, at + 1):
+                yield span
+    if text.find("<<<", start, stop + 2) >= 0:
+        for at in piece.places(_HERE):
+            if span := piped.here_password(text, at):
+                yield span
     for at in piece.places(_SECURE_STRING):
         if span := piped.secure_string(piece.text, at - 3):
             yield span
