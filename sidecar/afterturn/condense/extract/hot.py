@@ -161,15 +161,22 @@ class Lines:
     @property
     def errors(self) -> list[tuple[int, int]]:
         if self._errors is None:
-            weighed = [(index, error_weight(self.all[index])) for index in self.suspects]
-            self._errors = [(index, weight) for index, weight in weighed if weight]
+            # What is printed again and again is weighed once.
+            every = self.all
+            lines = [every[index] for index in self.suspects]
+            weights = {line: error_weight(line) for line in dict.fromkeys(lines)}
+            weighed = zip(self.suspects, lines, strict=True)
+            self._errors = [(index, weights[line]) for index, line in weighed if weights[line]]
         return self._errors
 
     @property
     def totals(self) -> list[int]:
         if self._totals is None:
             found = self.holding(self._present(_TOTALS, _TOTAL_MARKS))
-            self._totals = [index for index in sorted({*found, *self.suspects}) if is_total(self.all[index])]
+            every = self.all
+            candidates = sorted({*found, *self.suspects})
+            sums = {line: is_total(line) for line in dict.fromkeys([every[index] for index in candidates])}
+            self._totals = [index for index in candidates if sums[every[index]]]
         return self._totals
 
     @property

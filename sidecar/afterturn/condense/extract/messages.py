@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from afterturn.condense.extract.hot import Lines
 from afterturn.condense.extract.safe import is_instruction, quoted
 from afterturn.condense.extract.weights import is_summary, is_value, says_again
+from afterturn.condense.extract.words import holds_any
 from afterturn.text import cut_words
 
 _LINE_CHARS = 220
@@ -18,8 +19,9 @@ _BEGINNING = 2
 _SHAPE_CHARS = 48
 _DIGITS = re.compile(r"\d{4,}")
 _HEX = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b")
+_HEX_RUN = re.compile(r"[0-9a-f]{7}")
 # `path:1:2: `, `path(1,2): ` before a message: the places group says where, the message says what.
-_LOCATED = re.compile(r"^(?:[^\s:(]{1,240}?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))):?\s+(?:-\s+)?(?=\S)")
+_LOCATED = re.compile(r"(?:[^\s:(]{1,240}?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))):?\s+(?:-\s+)?(?=\S)")
 # Messages that differ in what they quote are all told in full while they take no more than this together.
 _IN_FULL_CHARS = 200
 _PART_CHARS = 70
@@ -68,8 +70,10 @@ class Message:
 
     def _others(self) -> dict[str, None]:
         """What the others quote and this one does not."""
-        told = self.text
         others: dict[str, None] = {}
+        if len(self._times) == 1:
+            return others
+        told = self.text
         room = _OTHERS_CHARS
         for text in self._times:
             for quote in _QUOTED.findall(text):
@@ -123,13 +127,14 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
     weights = dict(lines.errors) | dict.fromkeys(lines.raised, 4)
     sums = set(lines.totals)
     seen: set[str] = set()
+    every = lines.all
     for index in sorted(weights):
-        line = lines.all[index].strip()
+        line = every[index].strip()
         weight = weights[index]
         if line in seen:
             continue
         seen.add(line)
-        if (index in sums and is_summary(line)) or any(name in line for name in told):
+        if (index in sums and is_summary(line)) or holds_any(line, told):
             continue
         limit = _VALUE_CHARS if is_value(line) else _LINE_CHARS
         text = cut_words(without_place(line), limit) + _heading(lines, index)
@@ -137,7 +142,7 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
             if weight < 4:
                 continue
             text = quoted(text, _LINE_CHARS)
-        shape = _DIGITS.sub("0", _HEX.sub("", _QUOTED.sub("", text)))[:_SHAPE_CHARS]
+        shape = _shape(text)
         if shape in found:
             found[shape].add(text, weight)
         else:
@@ -158,9 +163,19 @@ def error_lines(lines: Lines, told: Sequence[str] = ()) -> list[Message]:
     return sorted([*messages[:_BEGINNING], *rest], key=lambda message: -message.weight)
 
 
+def _shape(text: str) -> str:
+    """What near repeats of a message have in common: its beginning without what it quotes and counts."""
+    text = _QUOTED.sub("", text)
+    # Most messages hold nothing of the kind, which is found out much faster without asking where a word begins.
+    if "0x" in text or _HEX_RUN.search(text) is not None:
+        text = _HEX.sub("", text)
+    return _DIGITS.sub("0", text)[:_SHAPE_CHARS]
+
+
 def without_place(line: str) -> str:
     """A message without the place in a file that it begins with."""
-    return _LOCATED.sub("", line)
+    match = _LOCATED.match(line)
+    return line if match is None else line[match.end() :]
 
 
 def _heading(lines: Lines, index: int) -> str:

@@ -74,7 +74,7 @@ def is_common(word: str) -> bool:
 
 def looks_random(word: str) -> bool:
     """Whether a word is more likely a hash, an id or encoded bytes than a name."""
-    if len(word) < 12 or word.isalpha():
+    if len(word) < 12 or word.replace("_", "").isalpha():
         return len(word) > 40
     return len(word) > 40 or (len(word) - len(_DIGIT.sub("", word))) * 4 > len(word)
 

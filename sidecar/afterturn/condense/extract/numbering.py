@@ -1,7 +1,6 @@
 """Line numbers that tools print before the lines of a file."""
 
 import re
-from itertools import pairwise
 
 import msgspec
 
@@ -36,8 +35,7 @@ def split_numbers(lines: list[str]) -> Numbered:
     texts: list[str] = []
     for line in lines:
         number, mark, text = line.partition(separator)
-        if not number.isdigit():
-            number = number.strip()
+        number = number.strip()
         if mark and number.isdigit():
             numbers.append(number)
             texts.append(text[1:] if blank and text[:1] == " " else text)
@@ -50,17 +48,16 @@ def split_numbers(lines: list[str]) -> Numbered:
 def _numbered(lines: list[str]) -> list[re.Match[str]]:
     """The matches of the first lines that have a number; none if those are less than three in four or do not rise."""
     found: list[re.Match[str]] = []
-    probe = [line for line in lines[:_PROBE] if line.strip()]
-    without = len(probe) // 4
-    for line in probe:
-        if line.lstrip(" ")[0].isdigit() and (match := _NUMBERED.match(line)) is not None:
+    without = 0
+    for line in lines[:_PROBE]:
+        match = _NUMBERED.match(line)
+        if match is not None:
             found.append(match)
-        elif without:
-            without -= 1
-        else:
-            return []
-    return found if _rising([int(match[1]) for match in found]) else []
-
-
-def _rising(numbers: list[int]) -> bool:
-    return all(low <= high for low, high in pairwise(numbers))
+        elif line and not line.isspace():
+            without += 1
+            if without > _PROBE // 4:
+                return []
+    if without > (len(found) + without) // 4:
+        return []
+    numbers = [int(match[1]) for match in found]
+    return found if numbers == sorted(numbers) else []

@@ -50,9 +50,10 @@ _FIELD = re.compile(r"(?:(?:public|private|protected|static|readonly|export)\s+)
 _IMPORT = re.compile(
     r"(?:import|from|use|require|alias|#\s*include|include|using|source|extern crate|@import"
     r"|load)\b[^\"'<\n]{0,200}[\"'<]([^\"'>\n]{1,160})[\"'>]"
-    r"|(?:\}\s*)?from\s+[\"']([^\"'\n]{1,160})[\"']|.{0,120}\brequire\(\s*[\"']([^\"'\n]{1,160})[\"']"
-    r"|(?:from|import|use|alias|using|package)\s+([A-Za-z_][\w.:]*(?:::\{|\.\{)?)"
+    r"|(?:\}\s*)?from\s+[\"']([^\"'\n]{1,160})[\"']"
 )
+_REQUIRED = re.compile(r".{0,120}\brequire\(\s*[\"']([^\"'\n]{1,160})[\"']")
+_IMPORTED_NAME = re.compile(r"(?:from|import|use|alias|using|package)\s+([A-Za-z_][\w.:]*(?:::\{|\.\{)?)")
 _IMPORT_WORDS = words("import from use require alias #include include using } const var package @import extern")
 _ACCESS = words("public private protected static async override")
 _NOT_IMPORTS = words("namespace static strict the a it this type std")
@@ -95,6 +96,8 @@ def outline_of(lines: Numbered) -> Outline:
         if indent >= _BLANKS or (indent > 3 and line.startswith(_TABS)):
             continue
         word = text.split(None, 1)[0].partition("(")[0]
+        if word in _CONTROL:
+            continue
         last = text[-1]
         if (
             word in _STARTERS
@@ -111,12 +114,10 @@ def outline_of(lines: Numbered) -> Outline:
 
 def _read_line(outline: Outline, number: str, text: str, word: str, indent: int) -> None:
     if word in _IMPORT_WORDS and indent <= 4:
-        match = _IMPORT.match(text)
-        if match is not None:
-            name = next((part for part in match.groups() if part), "")
-            if name and name not in _NOT_IMPORTS:
-                outline.imports.setdefault(name.rstrip(":{."))
-                return
+        name = _imported(text)
+        if name and name not in _NOT_IMPORTS:
+            outline.imports.setdefault(name.rstrip(":{."))
+            return
     if word in _KEYWORDS:
         match = _DEFINITION.match(text)
         if match is not None:
@@ -140,10 +141,14 @@ def _read_line(outline: Outline, number: str, text: str, word: str, indent: int)
             outline.keys.setdefault(match[1], number)
 
 
+def _imported(text: str) -> str:
+    """What a line imports, or ""."""
+    match = _IMPORT.match(text) or ("require(" in text and _REQUIRED.match(text)) or _IMPORTED_NAME.match(text)
+    return match[match.lastindex or 0] if match else ""
+
+
 def _read_function(outline: Outline, number: str, text: str, word: str, indent: int) -> None:
     """A function without a keyword before it: at the left edge as in C, or a method whose body opens on its line."""
-    if word in _CONTROL:
-        return
     if indent == 0 and text[-1] in _C_ENDS:
         match = _C_FUNCTION.match(text)
     elif (text[-1] == "{" and not text.endswith(("({", "=> {", ", {"))) or (text[-1] == "(" and word in _ACCESS):

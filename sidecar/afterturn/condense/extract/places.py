@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from afterturn.condense.extract.words import words
+from afterturn.condense.extract.words import by_first_char, words
 
 # The position part is looked for first, since it is rare and quick to find by its first char; the path is read back
 # from it.
@@ -20,8 +20,10 @@ _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,9}")
 # With "(12)" and no column, only these suffixes make a place of what is otherwise a call: `self.evalf(2)`.
 _CODE_SUFFIX = words("ts tsx js jsx mjs cs vb fs c cc cpp cxx h hpp py java kt go rs rb php swift scala pas vue")
 _VENDORED = re.compile(
-    r"site-packages/|node_modules/|/lib/python\d|/miniconda|<frozen|^node:|/usr/(?:lib|include|bin)/"
-    r"|/deps/|/\.cargo/registry|/go/pkg/mod/|/rustc/|internal/"
+    by_first_char(
+        *("site-packages/", "node_modules/", r"/lib/python\d", "/miniconda", "<frozen", "/usr/(?:lib|include|bin)/"),
+        *("/deps/", r"/\.cargo/registry", "/go/pkg/mod/", "/rustc/", "internal/"),
+    )
 )
 _MAX_PLACES = 200
 _MAX_LOOKED_AT = 5000
@@ -69,7 +71,7 @@ class Place:
 
 def is_vendored(path: str) -> bool:
     """Whether a path lies in what is installed rather than worked on."""
-    return _VENDORED.search(path) is not None
+    return _VENDORED.search(path) is not None or path.startswith("node:")
 
 
 def are_safe(text: str) -> bool:
@@ -119,7 +121,7 @@ def places_in(text: str, room: int = 4000) -> dict[str, Place]:
     """
     places: dict[str, Place] = {}
     left = room
-    for match in islice(_NAMED_LINE.finditer(text), _MAX_LOOKED_AT):
+    for match in islice(_NAMED_LINE.finditer(text), _MAX_LOOKED_AT) if " line " in text else ():
         path = _path_before(text, _end_before(text, match.start()))
         if path is None:
             continue

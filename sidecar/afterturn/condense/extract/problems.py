@@ -66,8 +66,9 @@ def failed_tests(lines: Lines, sums: Sequence[str]) -> list[str]:
     candidates = {*lines.suspects, *lines.holding(_FAIL_WORDS)}
     if "1) " in lines.text:
         candidates.update(at for at, line in enumerate(lines.all) if line[:1] == " " and ") " in line[:9])
+    every = lines.all
     for index in sorted(candidates):
-        line = lines.all[index]
+        line = every[index]
         if len(line) > 300:
             continue
         match = _FAILED_TEST.match(line.rstrip())

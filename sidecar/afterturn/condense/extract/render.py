@@ -64,7 +64,9 @@ def room_for(chars: int, problems: int = 0) -> Room:
 
 def _descent(value: int, start: int, end: int) -> int:
     """1000 up to `start`, 0 from `end` on, a straight line between them."""
-    return 1000 * max(0, min(end - value, end - start)) // (end - start)
+    if value >= end:
+        return 0
+    return 1000 if value <= start else 1000 * (end - value) // (end - start)
 
 
 def most_chars(chars: int) -> int:

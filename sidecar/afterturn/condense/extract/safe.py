@@ -52,7 +52,7 @@ _FIRST_WORDS = words(
     " remember use run execute follow act pretend from must wait try refer proceed"
 )
 # A piece of words, paths and numbers has no syntax.
-_SIMPLE = re.compile(r"[A-Za-z0-9_./:,;@=+()#%-]+(?: [A-Za-z0-9_./:,;@=+()#%-]+)*")
+_SIMPLE = re.compile(r"[A-Za-z0-9_./:,;@=+()#% -]+")
 # 你必须 / 请勿 / 不要 / 忽略 (you must, do not, ignore) and their Japanese and Korean like.
 _ORDER_CJK = (
     "你必须",
@@ -70,7 +70,9 @@ _ORDER_CJK = (
 
 def is_simple(text: str) -> bool:
     """Whether a text is words, paths and numbers with a blank between them, so that there is nothing to make plain."""
-    return _SIMPLE.fullmatch(text) is not None
+    return (
+        _SIMPLE.fullmatch(text) is not None and "  " not in text and not text.startswith(" ") and not text.endswith(" ")
+    )
 
 
 def plain(text: str) -> str:

@@ -84,7 +84,7 @@ def _by_lines(text: str, lines: list[str]) -> str:
         return "paths"
     if many > 2 and _is_table(lines):
         return "table"
-    if sum(_CODE.match(line.lstrip()[:40]) is not None for line in lines) * 10 >= many * 3:
+    if _mostly(lines, lambda line: _CODE.match(line.lstrip()[:40]) is not None, 3):
         return "code"
     return "markdown" if _is_markdown(text, lines) else "plain"
 
@@ -116,8 +116,8 @@ def _mostly(lines: list[str], fits: Callable[[str], bool], tenths: int) -> bool:
 def _is_table(lines: list[str]) -> bool:
     """Whether the first rows have the same number (two or more) of one delimiter."""
     for delimiter in ("\t", "|", ";", ","):
-        counts = [line.count(delimiter) for line in lines[:12]]
-        if min(counts) >= 2 and max(counts) == min(counts):
+        count = lines[0].count(delimiter)
+        if count >= 2 and all(line.count(delimiter) == count for line in lines[1:12]):
             return True
     return False
 

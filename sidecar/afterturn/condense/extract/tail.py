@@ -10,7 +10,8 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=_-]{60}")
 _LONG_WORD = 60
 # Encoded bytes have a slash in 64 chars; a path has more of them.
 _MANY_SLASHES = 3
-_HEX_PAIRS = re.compile(r"(?:[0-9a-fA-F]{2}[ :]){8}")
+# The first pair is written out, so that the search can skip to its first digit.
+_HEX_PAIRS = re.compile(r"[0-9a-fA-F][0-9a-fA-F][ :](?:[0-9a-fA-F]{2}[ :]){7}")
 _MANY_PAIRS = 8
 
 

@@ -2,22 +2,26 @@
 
 import re
 
+from afterturn.condense.extract.words import by_first_char, holds_any
+
 # Strong words for something gone wrong, in lower case. No assertion stands before them, so that the search can skip to
 # their first letters; what may stand beside them is checked after.
 _ERROR = re.compile(
-    r"errors?|fatal|panicked|panic|exception|traceback|failures?|failed|fails|fail|denied|refused|rejected|conflict"
-    r"|cannot|could not"
-    r"|can't|unable to|timed out|killed|aborted|segmentation fault|core dumped|not found|no such file"
-    r"|undefined (?:reference|symbol"
-    r"|name|variable)|undefined:|unresolved|unexpected|invalid|expected|assertion|unused|multiple definition"
-    r"|not been applied|not applied"
-    r"|does not exist|doesn't exist|missing|mismatch|unsupported|unrecognized|illegal|overflow|corrupted|corrupt"
-    r"|not allowed|only \d+ \w+ allowed|not permitted|out of memory|no rule to make|exceeds"
-    r"|did not|would reformat|must exactly|not defined|not enough|incompatible|ambiguous|malformed|unterminated"
-    r"|undeclared|unhandled|uncaught|unreachable|unavailable|unauthorized|forbidden|interrupted|incorrect|insufficient|unknown|duplicate"
-    r"|too (?:many|long|large|short|old|few)|no tests|code: '[a-z_0-9]{3,40}'"
-    r"|exit(?:ed with)? (?:status|code):? [1-9]|are ignored by"
-    r"|not ok|\u00d7 |\u9519\u8bef|\u5931\u8d25|\u5f02\u5e38|\u30a8\u30e9\u30fc|\u5931\u6557|\uc624\ub958"
+    by_first_char(
+        *("errors?", "fatal", "panicked", "panic", "exception", "traceback", "failures?", "failed", "fails", "fail"),
+        *("denied", "refused", "rejected", "conflict", "cannot", "could not", "can't", "unable to", "timed out"),
+        *("killed", "aborted", "segmentation fault", "core dumped", "not found", "no such file"),
+        *(r"undefined (?:reference|symbol|name|variable)", "undefined:", "unresolved", "unexpected", "invalid"),
+        *("expected", "assertion", "unused", "multiple definition", "not been applied", "not applied"),
+        *("does not exist", "doesn't exist", "missing", "mismatch", "unsupported", "unrecognized", "illegal"),
+        *("overflow", "corrupted", "corrupt", "not allowed", r"only \d+ \w+ allowed", "not permitted", "out of memory"),
+        *("no rule to make", "exceeds", "did not", "would reformat", "must exactly", "not defined", "not enough"),
+        *("incompatible", "ambiguous", "malformed", "unterminated", "undeclared", "unhandled", "uncaught"),
+        *("unreachable", "unavailable", "unauthorized", "forbidden", "interrupted", "incorrect", "insufficient"),
+        *("unknown", "duplicate", "too (?:many|long|large|short|old|few)", "no tests", "code: '[a-z_0-9]{3,40}'"),
+        *("exit(?:ed with)? (?:status|code):? [1-9]", "are ignored by", "not ok", "\u00d7 "),
+        *("\u9519\u8bef", "\u5931\u8d25", "\u5f02\u5e38", "\u30a8\u30e9\u30fc", "\u5931\u6557", "\uc624\ub958"),
+    )
 )
 # So much of a line says what it is.
 _LOOKED_AT = 400
@@ -30,9 +34,8 @@ _SHOUTED_START = re.compile(
     r"|panic)\b|Traceback|\S+Error\b"
     r"|--- FAIL|not ok\b|[\u00d7\u2717\u2716\u2715\u25cf]"
 )
-_SHOUTED = re.compile(
-    r"error(?:\[\w+\])?:|error [A-Z]{1,5}\d+|[A-Za-z](?:Error|Exception)\b|panicked at\b|FAIL(?:ED)?\b"
-)
+_SHOUTED = re.compile(r"error(?:\[\w+\])?:|error [A-Z]{1,5}\d+|panicked at\b|FAIL(?:ED)?\b")
+_SHOUTED_NAME = re.compile(r"[A-Za-z](?:Error|Exception)\b")
 _SHOUTED_PHRASES = (
     *(
         "No such file or directory",
@@ -44,11 +47,15 @@ _SHOUTED_PHRASES = (
     *("core dumped", "command not found"),
 )
 # Nothing went wrong: the word stands with a zero or a "no".
+_OF_THESE = r"\s+(?:\w+\s+){0,2}(?:errors?|failures?|failed|exceptions?|problems?|warnings?|conflicts?|issues?)\b"
+_ARE_ZERO = r"\s*[:=]\s*0\b"
 _NONE_WRONG = re.compile(
-    r"(?:0|no|zero|without)\s+(?:\w+\s+){0,2}(?:errors?|failures?|failed|exceptions?|problems?|warnings?"
-    r"|conflicts?|issues?)\b"
-    r"|(?:errors?|failures?|failed|exceptions?|skipped)\s*[:=]\s*0\b|\(0 failed\)|--no-fail|fail-?fast"
-    r"|error-?prone|on-?error"
+    by_first_char(
+        *(word + _OF_THESE for word in ("0", "no", "zero", "without")),
+        *(word + _ARE_ZERO for word in ("errors?", "failures?", "failed", "exceptions?", "skipped")),
+        *("--no-fail", "fail-?fast", "error-?prone", "on-?error"),
+    )
+    + r"|\(0 failed\)"
 )
 _NONE_WORDS = ("0", "no ", "no-", "zero", "without", "fail-fast", "failfast", "prone", "on-error", "onerror")
 # True but worth little: what package managers print under every failure.
@@ -64,10 +71,11 @@ _ADVICE = ("i ", "\u2139 ", "hint:", "note:", "help:", "= note", "= help", "Tip:
 _WHOSE = ("npm error code ", "npm ERR! code ", "npm error workspace ", "npm ERR! workspace ")
 # That something failed, in the words of what ran it: why is told by other lines.
 _SAYS_AGAIN = re.compile(
-    r"npm (?:error|ERR!) Lifecycle |\W*Some (?:errors were emitted|[Tt]ests [Ff]ailed)|.*\berrors? occurred\W?$"
+    r"npm (?:error|ERR!) Lifecycle |\W*Some (?:errors were emitted|[Tt]ests [Ff]ailed)"
     r"|collect2: error: ld returned|error: (?:script|could not compile|aborting due to)\b|ERROR conda\.cli"
-    r"|\W*(?:error )?Command failed|\W*ELIFECYCLE\b|.*\bexited with (?:exit )?(?:code|status)\b"
+    r"|\W*(?:error )?Command failed|\W*ELIFECYCLE\b"
 )
+_ENDED_BADLY = re.compile(r"\berrors? occurred\W?$|\bexited with (?:exit )?(?:code|status)\b")
 # Code in a traceback, a frame or a listing: it raises errors, but reports none.
 _CODE = re.compile(
     r">?\s{0,8}\d{0,6}\s{0,8}(?:\d{1,6}\s{0,8})?[\u2502|]|(?:raise|except|throw|catch|return|if|elif|assert|print|console"
@@ -76,14 +84,13 @@ _CODE = re.compile(
 )
 # A warning is worth telling where there is nothing worse; compilers' have their place before them.
 _WARNING = re.compile(r"(?:\W{0,4}|.*[:\])] )(?:WARN(?:ING)?|[Ww]arn(?:ing)?|\w+Warning)\b[:\])]? \S|\s*\u26a0")
-_VALUE = re.compile(
-    r"(?:left|right|[Rr]eceived|[Aa]ctual): +\S(?:.*[^;,])?$|code: +assert\b|.{0,200}\bgot\b.{1,100}\bwant "
-)
+_VALUE = re.compile(r"(?:left|right|[Rr]eceived|[Aa]ctual): +\S(?:.*[^;,])?$|code: +assert\b")
+_GOT_AND_WANT = re.compile(r".{0,200}\bgot\b.{1,100}\bwant ")
 # A verdict in capitals: DO NOT COMMIT!
 _SHOUTED_NO = re.compile(r"[A-Z *]*\b(?:NOT|NO|NEVER|CANNOT|DON'T)\b[A-Z *']*!+")
 _QUESTION = re.compile(r"\?\s*[(\[]?[yYnN](?:es|o)?(?:/[yYnN](?:es|o)?)?[)\]]?:?$")
 _COUNTED = re.compile(
-    r"\d{1,9}\s{1,4}(?:[a-z]{1,20}\s{1,4})?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?"
+    r"\d\s{1,4}(?:[a-z]{1,20}\s{1,4})?(?:tests?|doctests?|passed|passing|failed|failing|failures?|errors?|warnings?"
     r"|problems?|examples?|assertions?"
     r"|skipped|pending|exceptions?|specs?|suites?|offenses?"
     r"|files? (?:changed|inspected|reformatted|would be)|vulnerabilit\w+|infos?|diagnostics?"
@@ -127,7 +134,7 @@ def is_total(line: str) -> bool:
     return (
         _COUNTED.search(line) is not None
         or _TOTAL_LINE.match(line) is not None
-        or any(phrase in line for phrase in _TOTAL_PHRASES)
+        or holds_any(line, _TOTAL_PHRASES)
         or (("Ran " in line or "Found " in line or "Checked " in line) and _RAN.search(line) is not None)
     )
 
@@ -141,7 +148,7 @@ _SUMMARY = re.compile(
 
 def is_summary(line: str) -> bool:
     """Whether a line is nothing but a total, so that it need not be told among the errors too."""
-    return is_total(line) and _SUMMARY.match(line[:300]) is not None
+    return _SUMMARY.match(line[:300]) is not None and is_total(line)
 
 
 def error_weight(line: str) -> int:
@@ -156,7 +163,7 @@ def error_weight(line: str) -> int:
         return 4
     if is_value(line):
         return 2
-    if not _tells_of_error(low) and _NAMED.search(line) is None:
+    if not _tells_of_error(low) and not _names_error(line):
         return 1 if is_warning(line) else 0
     if _CODE.match(line) is not None or line.endswith(" [FAIL]"):
         return 0
@@ -167,14 +174,15 @@ def error_weight(line: str) -> int:
         return 0
     if line.startswith(_WHOSE):
         return 2
-    if any(word in low for word in _NONE_WORDS) and _says_none(low):
+    if holds_any(low, _NONE_WORDS) and _says_none(low):
         return 1 if shouted else 0
     return 4 if shouted else 2
 
 
 def is_value(line: str) -> bool:
     """Whether a line tells one side of an assertion that failed, or the assertion."""
-    return _VALUE.match(line[:_LOOKED_AT]) is not None
+    line = line[:_LOOKED_AT]
+    return _VALUE.match(line) is not None or ("want " in line and _GOT_AND_WANT.match(line) is not None)
 
 
 def is_warning(line: str) -> bool:
@@ -186,7 +194,11 @@ def is_warning(line: str) -> bool:
 def says_again(line: str) -> bool:
     """Whether an error is no more than that something failed for which other lines tell why."""
     line = line[:_LOOKED_AT]
-    return _SAYS_AGAIN.match(line) is not None or _SHOUTED_NO.fullmatch(line) is not None
+    return (
+        _SAYS_AGAIN.match(line) is not None
+        or (("occurred" in line or "exited with" in line) and _ENDED_BADLY.search(line) is not None)
+        or _SHOUTED_NO.fullmatch(line) is not None
+    )
 
 
 def _tells_of_error(low: str) -> bool:
@@ -207,12 +219,19 @@ def _tells_of_error(low: str) -> bool:
     return False
 
 
+def _names_error(line: str) -> bool:
+    """Whether a name in a line ends as those of errors do: NotFoundError."""
+    # The pattern is slow, and few lines need it.
+    return ("Error" in line or "Exception" in line or "FAIL" in line) and _NAMED.search(line) is not None
+
+
 def _is_shouted(line: str) -> bool:
     return (
         _SHOUTED_START.match(line) is not None
         or _SHOUTED.search(line) is not None
+        or (("Error" in line or "Exception" in line) and _SHOUTED_NAME.search(line) is not None)
         or line.endswith(": not found")
-        or any(phrase in line for phrase in _SHOUTED_PHRASES)
+        or holds_any(line, _SHOUTED_PHRASES)
     )
 
 

@@ -44,6 +44,10 @@ _TOLD_BY_SHAPE = words("diff json jsonl html numbered markdown")
 _LONG_COMMAND = 80
 _CHANGE_FOLDER = re.compile(r"cd [^\s;&|]{1,300} *(?:&&|;|\n) *(?=\S)")
 _COUNT = re.compile(r" *\d+(?: +\d+){0,2} [\w./@+~-]+")
+# The reading programs, as they begin a line to complain.
+_COMPLAINT = re.compile(
+    r"\n(?:cat: |sed: |head: |tail: |grep: |rg: |ls: |find: |/bin/|bash: |sh: |zsh: |fatal: |tree: |awk: )"
+)
 _FEW_LINES = 5
 _SHORT = 300
 _CONTENT = frozenset(("read", "hits", "paths", "diff", "log"))
@@ -136,27 +140,10 @@ def _program_shape(line: list[str]) -> str:
 def _complaints(view: Sight, digest: Digest) -> bool:
     """Add what the reading program itself complained of (`grep: x: No such file`), not what it read, if it did."""
     text = "\n" + view.text
-    starts = sorted({at for word in _COMPLAINERS if (at := text.find("\n" + word)) >= 0})
-    complaints = [line for at in starts if error_weight(line := text[at + 1 : at + 400].partition("\n")[0])]
+    first: dict[str, int] = {}
+    for match in _COMPLAINT.finditer(text):
+        first.setdefault(match[0], match.start())
+    complaints = [line for at in first.values() if error_weight(line := text[at + 1 : at + 400].partition("\n")[0])]
     if complaints:
         digest.facts.append(Group("errors", list(dict.fromkeys(complaints)), " | "))
     return bool(complaints)
-
-
-_COMPLAINERS = (
-    "cat: ",
-    "sed: ",
-    "head: ",
-    "tail: ",
-    "grep: ",
-    "rg: ",
-    "ls: ",
-    "find: ",
-    "/bin/",
-    "bash: ",
-    "sh: ",
-    "zsh: ",
-    "fatal: ",
-    "tree: ",
-    "awk: ",
-)

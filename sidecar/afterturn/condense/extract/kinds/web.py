@@ -9,6 +9,7 @@ from afterturn.condense.extract.outcome import outcome_of
 from afterturn.condense.extract.shape import shape_of
 from afterturn.condense.extract.sight import sight_of
 from afterturn.condense.extract.tail import first_lines
+from afterturn.condense.extract.words import holds_any
 from afterturn.text import cut_words
 
 # Tools that read a page for the agent answer in words, also when they could not do it.
@@ -21,6 +22,10 @@ _MISSING = re.compile(
     r"|appear|have)"
     r"|[Nn]o [\w -]{1,40} (?:is|are|was|were) (?:included|found|mentioned|provided|given|available|listed)"
     r"|cannot (?:locate|find|determine|access)|(?:was|were|is|are) not (?:found|available|included|mentioned))\b"
+)
+# One of these is in every such sentence; to look for them is quicker than the pattern.
+_MISSING_WORDS = (
+    *(" not ", "n't ", "cannot ", "found", "included", "mentioned", "provided", "given", "available", "listed"),
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _SHORT = 300
@@ -38,7 +43,7 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
         digest.outcome.append("no output")
         return digest
     view = sight_of(call, subject, wanted)
-    refused = [line.strip() for line in view.lines.all[:_FEW_LINES] if _REFUSED.search(line[:400]) is not None]
+    refused = [line.strip() for line in view.lines.all[:_FEW_LINES] if _refuses(line[:400])]
     if call.is_error or call.output.chars < _SHORT or refused:
         digest.facts.append(Group("says", [*refused, *first_lines(view.lines.all, 2)], " | ", cut=True))
         return digest
@@ -49,10 +54,15 @@ def extract(call: Call, wanted: frozenset[str]) -> Digest:
     return digest
 
 
+def _refuses(line: str) -> bool:
+    return ("I " in line or "I'" in line) and _REFUSED.search(line) is not None
+
+
 def _missing(lines: list[str]) -> list[str]:
     """The first sentence that says what is missing, shortened; or none."""
     for line in lines:
-        if _MISSING.search(line[:_LINE_CHARS]) is not None:
-            said = next((said for said in _SENTENCE.split(line[:_LINE_CHARS]) if _MISSING.search(said)), "")
+        text = line[:_LINE_CHARS]
+        if holds_any(text, _MISSING_WORDS) and _MISSING.search(text) is not None:
+            said = next((said for said in _SENTENCE.split(text) if _MISSING.search(said)), "")
             return [cut_words(said.strip(), _SAID_CHARS)] if said else []
     return []

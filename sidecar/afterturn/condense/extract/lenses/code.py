@@ -43,7 +43,7 @@ def _add_outline(outline: Outline, ranked: list[str], digest: Digest) -> None:
     for heading, found in (("defines", outline.defined), ("headings", outline.headings), ("keys", keys)):
         names = [name for name in found if not looks_random(name) and not is_common(name)]
         order = {name: at for at, name in enumerate(names)}
-        best = sorted(names, key=lambda name: (place.get(name, _MOST_RANKED), order[name]))
+        best = sorted(names, key=lambda name: place.get(name, _MOST_RANKED))
         pieces = [f"{name} {found[name]}" if found[name] else name for name in best]
         digest.names.append(Group(heading, pieces, order=[order[name] for name in best], share=60))
     digest.names.append(Group("imports", list(outline.imports), share=30))

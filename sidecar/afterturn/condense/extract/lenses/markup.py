@@ -15,8 +15,9 @@ _TITLE = re.compile(r"<(?:title|TITLE)[^>]{0,100}>([^<]{1,300})")
 _HTML_HEADING = re.compile(r"<[hH][1-6][^>]{0,300}>([^<]{1,200})")
 _HREF = re.compile(r"(?:href|src|HREF|SRC)=[\"']([^\"'\s]{4,300})")
 _URL = re.compile(r"https?://[^\s\"'<>)\]}`,|]{4,300}")
-_HEADING = re.compile(r"^ {0,3}#{1,6} +(\S.{0,160})", re.MULTILINE)
-_BOLD = re.compile(r"^[ \t]{0,8}(?:[-*] |\d+\. )?\*\*([^*\n]{3,100})\*\*", re.MULTILINE)
+# After a line feed: a search skips from one to the next, but would stop at every char to ask whether a line begins.
+_HEADING = re.compile(r"\n {0,3}#{1,6} +(\S.{0,160})")
+_BOLD = re.compile(r"\n[ \t]{0,8}(?:[-*] |\d+\. )?\*\*([^*\n]{3,100})\*\*")
 _CODE = re.compile(r"`([^`\n]{3,100})`")
 # Issue numbers and versions.
 _REFERENCE = re.compile(r"#\d{2,6}\b|\bv?\d+\.\d+\.\d+\b")
@@ -40,14 +41,15 @@ def read(view: Sight, digest: Digest) -> None:
         Group("code", code, share=50),
         Group("links", urls, " ", share=50),
         Group("paths", lambda: _paths(text, urls), share=50),
-        Group("", lambda: list(dict.fromkeys(_REFERENCE.findall(text))), " ", share=25),
+        Group("", lambda: _references(text), " ", share=25),
         Group("names", partial(names_of, text, view.wanted, view.known), " ", bare=True, share=80),
         Group("ends", lambda: [cut_words(line, 160) for line in last_lines(lines, 1)], " | ", cut=True),
     ]
 
 
 def _headings(text: str) -> list[str]:
-    found = [*_HEADING.findall(text), *_BOLD.findall(text)]
+    lines = "\n" + text
+    found = [*_HEADING.findall(lines), *(_BOLD.findall(lines) if "**" in text else ())]
     if "</" in text:
         found = [*_TITLE.findall(text), *_HTML_HEADING.findall(text), *found]
     return _clean_all(found)
@@ -63,6 +65,12 @@ def _urls(text: str) -> list[str]:
 def _paths(text: str, urls: list[str]) -> Iterable[str]:
     known = " ".join(urls)
     return (path for path in paths_in(text) if path not in known)
+
+
+def _references(text: str) -> list[str]:
+    # The pattern is slow, and few lines can hold one.
+    lines = (line for line in text.split("\n") if "#" in line or line.count(".") > 1)
+    return list(dict.fromkeys(reference for line in lines for reference in _REFERENCE.findall(line)))
 
 
 def _clean_all(found: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from afterturn.condense.extract.digest import Digest, Group
 from afterturn.condense.extract.sight import Sight
 
 _LONG = re.compile(r"[-dlbcps][rwxsStT-]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+\S+\s+\S+\s+\S+\s+(?:\S+\s+)?(.+)$")
-_TREE = re.compile(r"^[\s\u2502\u251c\u2514\u2500|`+\\-]*(?:\[\w+\]\s*|- )?")
+_TREE = re.compile(r"[\s\u2502\u251c\u2514\u2500|`+\\-]*(?:\[\w+\]\s*|- )?")
 _VENDORED = re.compile(
     r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|vendor|deps|dist|build|target"
     r"|_build|\.cache)/"
@@ -31,7 +31,8 @@ def entries_in(lines: list[str]) -> list[str]:
             if name not in (".", ".."):
                 entries.setdefault(name)
             continue
-        text = _TREE.sub("", text)
+        branch = _TREE.match(text)
+        text = text if branch is None else text[branch.end() :]
         if "  " in text or "\t" in text:
             for name in _BLANKS.split(text):
                 if name:

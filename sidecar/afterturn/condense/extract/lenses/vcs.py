@@ -7,9 +7,8 @@ from afterturn.condense.extract.safe import is_instruction
 from afterturn.condense.extract.sight import Sight
 from afterturn.text import cut_words
 
-_COMMITTED = re.compile(r"\[[\w./ ()-]{1,120} [0-9a-f]{6,40}\] .+")
-_SUMMARY = re.compile(r"\s*\d+ files? changed\b.*")
-_PUSHED = re.compile(r"\s*(?:[+*=!-] )?(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[[a-z ]+\])\s+\S+\s+->\s+\S+.*|To \S+")
+_COMMITTED = r"\[[\w./ ()-]{1,120} [0-9a-f]{6,40}\] .+|\s*\d+ files? changed\b.*"
+_PUSHED = r"\s*(?:[+*=!-] )?(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[[a-z ]+\])\s+\S+\s+->\s+\S+.*|To \S+"
 _LOG = re.compile(r"[*|\\/ ]{0,12}(?:commit )?([0-9a-f]{7,40})\b(?: |$)(?:\([^)]{1,200}\) )?(.*)")
 _CHANGE = re.compile(
     r"(?:[MADRCUT?!]{1,2}| [MADRCUT])\s+(\S.*)|\s*(?:modified|new file|deleted|renamed|both modified"
@@ -17,13 +16,14 @@ _CHANGE = re.compile(
     r"|\s(?:create|delete) mode \d+ (.+)|\s(?:rename|copy) (.+?) \(\d+%\)"
 )
 _STAT = re.compile(r"\d+ [+-]*|Bin .*")
-_BRANCH = re.compile(
+_BRANCH = (
     r"(?:On branch|HEAD detached at|Your branch is|Switched to|Already|Saved working|Dropped|HEAD is now"
     r"|Merge|Automatic|Deleted branch|CONFLICT|Auto-merging|nothing to commit|no changes added"
     r"|Everything up-to-date|Successfully rebased|Fast-forward|Updating |Untracked files|# On branch"
     r"|Updated \d+ paths?).*"
 )
-_MARK = re.compile(r"[*+ ] (\S+)(?:\s|$)")
+_COMMIT = re.compile(_COMMITTED)
+_STATE = re.compile(f"{_COMMITTED}|{_PUSHED}|{_BRANCH}")
 
 
 def read(view: Sight, digest: Digest) -> None:
@@ -47,11 +47,10 @@ def read(view: Sight, digest: Digest) -> None:
 
 def _sort(line: str, state: dict[str, None], changed: dict[str, None], log: dict[str, None]) -> bool:
     text = line.strip()
-    for pattern in (_COMMITTED, _SUMMARY, _PUSHED, _BRANCH):
-        if pattern.fullmatch(line) is not None:
-            if not is_instruction(text):
-                state.setdefault(text)
-            return True
+    if _STATE.fullmatch(line) is not None:
+        if not is_instruction(text):
+            state.setdefault(text)
+        return True
     match = _CHANGE.fullmatch(line.rstrip())
     if match is not None:
         changed.setdefault(next(part for part in match.groups() if part))
@@ -69,4 +68,4 @@ def _sort(line: str, state: dict[str, None], changed: dict[str, None], log: dict
 
 def finds(view: Sight) -> bool:
     """Whether the output has a line of git's own."""
-    return any(_COMMITTED.fullmatch(line[:400]) or _SUMMARY.fullmatch(line[:400]) for line in view.lines.all[-200:])
+    return any(_COMMIT.fullmatch(line[:400]) for line in view.lines.all[-200:])
