@@ -25,14 +25,14 @@ _EXIT_TAIL = re.compile(
 _EXIT_HINTS = ("exit", "return code", "return_code", "returncode")
 _EXIT_TAG = re.compile(r"^<exit_code>(-?\d{1,10})</exit_code>$", re.MULTILINE)
 _TIMEOUT = re.compile(r"(?:command|process|tool|execution)?[^\n]{0,30}timed out(?: after [\d.]+ ?\w+)?", re.IGNORECASE)
+# Looked for in lower case: a pattern that has to try both cases takes six times as long.
 _DENIED = re.compile(
     r"(?:tool use was rejected|user (?:doesn't|does not|did not) want|rejected by (?:the )?user"
     r"|denied by (?:the )?user"
     r"|user (?:rejected|denied|declined|cancelled|canceled)|(?:request|command"
     r"|operation) (?:was )?interrupted by (?:the )?user"
-    r"|\[Request interrupted|permission to use \S+ has been denied|requires approval|approval (?:was )?denied"
-    r"|haven't granted it yet|command aborted|aborted by (?:the )?user|not allowed by (?:the )?(?:user|policy))",
-    re.IGNORECASE,
+    r"|\[request interrupted|permission to use \S+ has been denied|requires approval|approval (?:was )?denied"
+    r"|haven't granted it yet|command aborted|aborted by (?:the )?user|not allowed by (?:the )?(?:user|policy))"
 )
 # What a tool says about the extent of what it shows. The numbers are what a later call needs.
 _NOTE = re.compile(

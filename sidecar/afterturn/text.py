@@ -10,19 +10,11 @@ from functools import cache
 ELLIPSIS = "\u2026"
 # Controls but tab and line feed; C1 controls; zero-width marks, BOM and bidirectional overrides, which can hide text.
 # The zero-width joiners U+200C and U+200D stay: some scripts and emoji need them.
-_INVISIBLE = dict.fromkeys(
-    [
-        *(code for code in range(0x20) if code not in (0x08, 0x09, 0x0A, 0x0D)),
-        *range(0x7F, 0xA0),
-        0x200B,
-        0x200E,
-        0x200F,
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2065),
-        *range(0x2066, 0x206A),
-        0xFEFF,
-    ]
+_INVISIBLE = (
+    r"\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f"
+    r"\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 )
+_INVISIBLE_ASCII = bytes(code for code in (*range(0x20), 0x7F) if code not in b"\b\t\n\r")
 
 
 def cut(text: str, limit: int, marker: str = ELLIPSIS) -> str:
@@ -95,10 +87,16 @@ def clean(text: str) -> str:
         text = _apply_returns(text)
     if "\b" in text:
         text = "\n".join(_apply_backspaces(line) if "\b" in line else line for line in text.split("\n"))
-    # translate() is slow beyond ASCII (60 ns a char), so texts that need it are picked out first.
-    if text.isascii() or not text.replace("\n", "").replace("\t", "").isprintable():
-        text = text.translate(_INVISIBLE)
-    return text
+    if not text.isascii():
+        return _invisible().sub("", text)
+    # Bytes are gone through in half the time that a text takes.
+    seen = text.encode().translate(None, _INVISIBLE_ASCII)
+    return text if len(seen) == len(text) else seen.decode()
+
+
+@cache
+def _invisible() -> re.Pattern[str]:
+    return re.compile(f"[{_INVISIBLE}]")
 
 
 @cache
