@@ -1,15 +1,17 @@
 """The face on the wire: what is loaded for whom, malformed params, lifecycle, large documents, copies on disk."""
 
 import os
+import re
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.server import Server
-from tests.editor.archive import OUTPUT, SESSION
+from tests.editor.archive import OUTPUT, SESSION, call
 
 TIMED = [sys.executable, str(Path(__file__).parents[1] / "e2e" / "timed.py")]
 EDITOR: dict[str, Any] = {"textDocument": {"hover": {"contentFormat": ["markdown"]}}}
@@ -25,6 +27,11 @@ def opened(server: Server, text: str) -> None:
 
 def at(line: int, character: int) -> dict[str, Any]:
     return {"textDocument": DOCUMENT, "position": {"line": line, "character": character}}
+
+
+def link(data: Any) -> dict[str, Any]:
+    start = {"line": 0, "character": 0}
+    return {"range": {"start": start, "end": start}, "data": data}
 
 
 def loaded(server: Server) -> list[str]:
@@ -107,6 +114,25 @@ def test_an_editor_has_every_method_and_event_of_a_harness(home: Path, project: 
             "$.arguments",
             "one object at most",
         ),
+        ("workspace/executeCommand", {"command": "afterturn.status", "arguments": [0]}, "$.arguments[0]", "object"),
+        ("workspace/executeCommand", {"command": "afterturn.status", "arguments": [""]}, "$.arguments[0]", "object"),
+        (
+            "workspace/executeCommand",
+            {"command": "afterturn.status", "arguments": ["\ud83d"]},
+            "$.arguments[0]",
+            "object",
+        ),
+        (
+            "workspace/executeCommand",
+            {"command": "afterturn.recap", "workDoneToken": True},
+            "$.workDoneToken",
+            "integer | string",
+        ),
+        ("textDocument/hover", {**at(0, 0), "workDoneToken": {}}, "$.workDoneToken", "integer | string"),
+        ("documentLink/resolve", link(None), "$.data", "object"),
+        ("documentLink/resolve", link("\ud83d"), "$.data", "object"),
+        ("documentLink/resolve", link({"sessionId": SESSION}), "$.data", "ref"),
+        ("documentLink/resolve", link({"sessionId": SESSION, "ref": "T1"}), "$.data.ref", "a ref such as t12 or b3"),
     ],
 )
 def test_malformed_params_are_told_with_their_place(
@@ -117,6 +143,92 @@ def test_malformed_params_are_told_with_their_place(
         error = server.ask(method, params)["error"]
         assert error["code"] == -32602
         assert error["data"] == {"path": path, "expected": expected}
+
+
+PARAMS: dict[str, dict[str, Any]] = {
+    "textDocument/hover": {**at(0, 1), "workDoneToken": "a"},
+    "textDocument/definition": {**at(0, 1), "partialResultToken": 1},
+    "textDocument/documentHighlight": at(0, 1),
+    "textDocument/documentLink": {"textDocument": DOCUMENT},
+    "documentLink/resolve": {**link({"sessionId": SESSION, "ref": "t1"}), "target": "x", "tooltip": "y"},
+    "textDocument/completion": {**at(0, 1), "context": {"triggerKind": 2, "triggerCharacter": "t"}},
+    "workspace/textDocumentContent": {"uri": f"afterturn://original/t1.txt?{SESSION}"},
+    "workspace/executeCommand": {
+        "command": "afterturn.showRef",
+        "arguments": [{"ref": "t1", "sessionId": SESSION, "uri": URI, "line": 0}],
+        "workDoneToken": "a",
+    },
+    "textDocument/didOpen": {"textDocument": {"uri": URI, "languageId": "markdown", "version": 1, "text": "t1"}},
+    "textDocument/didChange": {
+        "textDocument": {"uri": URI, "version": 2},
+        "contentChanges": [{"range": link(None)["range"], "text": "t"}, {"text": "t1"}],
+    },
+    "textDocument/didClose": {"textDocument": DOCUMENT},
+    "workspace/didChangeWorkspaceFolders": {
+        "event": {"added": [{"uri": "file:///w", "name": "w"}], "removed": [{"uri": "file:///v", "name": "v"}]}
+    },
+}
+BATCH = {"turnIndex": 5, "timestamp": 2}
+WRONG = [None, True, 1.5, -1, 2**31, 2**70, "", "x\0y", "\ud83d", [], [1], [[]], {}, {"a": 1}, {"\ud83d": 1}]
+
+
+def spoilt(value: Any) -> Iterator[Any]:
+    """`value` with each of its parts, and all of it, in turn replaced by what is wrong there, or missing."""
+    yield from WRONG
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield {other: kept for other, kept in value.items() if other != name}
+            yield from ({**value, name: wrong} for wrong in spoilt(part))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from ([*value[:index], wrong, *value[index + 1 :]] for wrong in spoilt(part))
+
+
+@pytest.mark.parametrize("method", PARAMS)
+def test_whatever_is_wrong_has_one_answer_that_says_so(home: Path, project: Path, method: str) -> None:
+    with Server(home) as server:
+        server.initialize(capabilities=EDITOR, rootUri=project.as_uri())
+        answers = [server.ask(method, params) for params in spoilt(PARAMS[method])]
+        assert {answer["error"]["code"] for answer in answers if "error" in answer} == {-32602}
+        assert server.call("afterturn/status")["version"]
+        assert server.inbox == []
+
+
+def test_a_link_leads_to_no_file_but_that_of_a_ref(home: Path, project: Path) -> None:
+    """The archive knows calls by their ids, too, and a model or a host may call one anything."""
+    with Server(home) as server:
+        server.initialize(capabilities=EDITOR, rootUri=project.as_uri())
+        outside = call(13, toolCallId="../../../../outside")
+        server.call("condense/summarize", {"sessionId": SESSION, "batch": {**BATCH, "toolCalls": [outside]}})
+        records = server.call("condense/resolveRef", {"sessionId": SESSION, "refs": ["../../../../outside"]})["records"]
+        assert records[0]["shortId"] == "t13"
+        error = server.ask("documentLink/resolve", link({"sessionId": SESSION, "ref": "../../../../outside"}))["error"]
+        assert error["data"]["path"] == "$.data.ref"
+        assert list(home.rglob("*.txt")) == []
+
+
+def test_half_a_character_comes_whole_and_a_large_number_as_it_is(home: Path, project: Path) -> None:
+    """Of what harnesses send both are JSON, and only half a character is none for an editor such as Neovim."""
+    with Server(home) as server:
+        server.initialize(capabilities=EDITOR, rootUri=project.as_uri())
+        odd = call(13, "cut \ud83d", toolName="b\ud83d", args={"\ud83d": "x\ude80", "n": 10**30})
+        server.call("condense/summarize", {"sessionId": SESSION, "batch": {**BATCH, "toolCalls": [odd]}})
+        turns = [{"role": role, "content": "A login \ud83d", "ts": 1} for role in ("user", "assistant")]
+        episode = {"id": "e1", "sessionId": SESSION, "startedAt": 1, "turns": turns}
+        server.call("capture/episodeFinalized", {"episode": episode})
+        server.event("capture.done")
+        opened(server, "t13 t")
+        server.raw.clear()
+        hover = server.call("textDocument/hover", at(0, 0))["contents"]["value"]
+        assert "`b\ufffd`" in hover
+        assert '{"\ufffd": "x\ufffd", "n": 1' + 30 * "0" + "}" in hover
+        assert "cut \ufffd" in hover
+        items = server.call("textDocument/completion", at(0, 5))["items"]
+        assert items[0]["detail"].startswith("b\ufffd · ok · ")
+        search = {"command": "afterturn.searchTraces", "arguments": [{"query": "login"}]}
+        (hit,) = server.call("workspace/executeCommand", search)["hits"]
+        assert (hit["trace"]["userText"], hit["trace"]["agentText"]) == ("A login \ufffd", "A login \ufffd")
+        assert re.search(rb"(?<!\\)\\ud", server.raw) is None
 
 
 def test_an_unknown_command_is_refused(home: Path) -> None:
@@ -175,6 +287,32 @@ def test_an_editor_that_refuses_what_it_is_asked_is_served_all_the_same(home: Pa
         asked = server.take(lambda message: message.get("method") == "window/workDoneProgress/create")
         server.send({"jsonrpc": "2.0", "id": asked["id"], "error": error})
         assert server.answer(command)["result"]["reason"] == "noContext"
+
+
+@pytest.mark.parametrize("answer", [None, 5, "\ud83d", {}, {"recap": {}}, {"x": "\ud83d"}, [], [None]], ids=ascii)
+def test_settings_that_are_none_change_nothing(home: Path, project: Path, answer: Any) -> None:
+    with Server(home) as server:
+        server.initialize(capabilities={**EDITOR, "workspace": {"configuration": True}}, rootUri=project.as_uri())
+        asked = server.take(lambda message: message.get("method") == "workspace/configuration")
+        server.send({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
+        assert server.call("afterturn/status")["settingsProblems"] == []
+        assert " ERROR " not in server.stderr
+
+
+def test_an_editor_that_never_answers_is_served_and_left_at_once(home: Path, project: Path) -> None:
+    able = {"workspace": {"configuration": True}, "window": {"workDoneProgress": True}}
+    with Server(home) as server:
+        server.initialize(capabilities={**EDITOR, **able}, rootUri=project.as_uri())
+        server.event("workspace/configuration")
+        command = server.post("workspace/executeCommand", {"command": "afterturn.recap"})
+        server.event("window/workDoneProgress/create")
+        server.notify("$/cancelRequest", {"id": command})
+        assert server.answer(command)["error"]["code"] == -32800
+        opened(server, "t1")
+        assert server.call("textDocument/hover", at(0, 0)) is not None
+        server.call("shutdown")
+        server.notify("exit")
+        assert server.wait_exit() == 0
 
 
 def test_a_token_of_the_editor_carries_the_progress(home: Path, project: Path) -> None:
@@ -277,6 +415,19 @@ def test_a_deleted_session_takes_its_copies_along(home: Path, project: Path) -> 
         harness.call("session/delete", {"sessionId": SESSION})
         assert not file.exists()
         assert editor.call("textDocument/hover", at(0, 0)) is None
+
+
+def test_what_was_deleted_is_said_to_have_expired_and_leads_nowhere(home: Path, project: Path) -> None:
+    with Server(home) as editor, Server(home) as harness:
+        editor.initialize(capabilities=EDITOR, rootUri=project.as_uri())
+        opened(editor, f"session: {SESSION}\nt1")
+        harness.initialize()
+        harness.call("session/delete", {"sessionId": SESSION})
+        assert "t1 has expired" in editor.call("textDocument/hover", at(1, 0))["contents"]["value"]
+        assert editor.call("textDocument/definition", at(1, 0)) is None
+        assert editor.call("textDocument/documentLink", {"textDocument": DOCUMENT}) == []
+        content = editor.ask("workspace/textDocumentContent", {"uri": f"afterturn://original/t1.txt?{SESSION}"})
+        assert content["error"]["data"]["path"] == "$.uri"
 
 
 def test_ending_takes_them_along_and_leaves_those_of_others(home: Path, project: Path) -> None:

@@ -32,6 +32,7 @@ def test_refs_may_be_joined() -> None:
 
 def test_parts_of_words_are_none() -> None:
     check("at12 t12a _t12 t12_ T12 B3 naït1 t1ß")
+    check("cafe\u0301t12 t12\u0301 t1\u00b2 t1\u0662")
     check("t0 t012 t t- b")
     check("t1234567890123456789")
 
@@ -42,7 +43,7 @@ def test_other_peoples_numbers_are_none() -> None:
     check("/t12 src/t12 src/t12.py t12.py t12/x x.t12 t12.5")
     check("--t12 -t12 foo-t12 t12-rc foo-t1-t3")
     check("t12() t12[0] t12=3 t12% t12$ t12@host t12#L4")
-    check("t12:30 tag:t12 https://host/t12?x")
+    check("t12:30 tag:t12 https://host/t12?x https://host?t12 https://host/?t12&x t12?x=1")
     check("t1..t4.py", "t1")
 
 

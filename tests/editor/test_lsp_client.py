@@ -13,6 +13,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 
+from afterturn.editor.features import MOST_SESSIONS
 from tests.editor.archive import OUTPUT, SESSION, work
 
 BOUND_SECONDS = 60.0
@@ -236,6 +237,18 @@ def test_links_are_the_refs_that_the_session_knows(home: Path, project: Path) ->
     drive(home, project, body)
 
 
+def test_links_stop_at_the_sessions_that_are_too_many_and_at_no_others(home: Path, project: Path) -> None:
+    others = "".join(f"session: nobody-{number}\nt1\n" for number in range(MOST_SESSIONS))
+
+    async def body(editing: Editor) -> None:
+        editing.open(f"session: {SESSION}\nt1\n{others}session: {SESSION}\nt2")
+        links = await editing.client.text_document_document_link_async(types.DocumentLinkParams(editing.document))
+        assert links is not None
+        assert [link.range.start.line for link in links] == [1, 2 * MOST_SESSIONS + 3]
+
+    drive(home, project, body)
+
+
 @pytest.mark.req("editor.highlights")
 def test_highlights_are_the_same_ref_outside_fences(home: Path, project: Path) -> None:
     async def body(editing: Editor) -> None:
@@ -287,6 +300,24 @@ def test_a_session_line_says_whose_refs_they_are(home: Path, project: Path) -> N
     drive(home, project, body)
 
 
+def test_the_command_for_a_ref_in_a_document_means_the_session_of_its_line(home: Path, project: Path) -> None:
+    work(home, project.parent, "another", calls=3)
+
+    async def body(editing: Editor) -> None:
+        editing.open("t1\nsession: another\nt1\nsession: fix-login\nt1")
+
+        async def meant(**place: Any) -> str:
+            return (await editing.command("showRef", ref="t1", **place))["sessionId"]
+
+        assert [await meant(uri=editing.uri, line=line) for line in (0, 2, 4)] == ["another", "another", SESSION]
+        assert await meant(uri=editing.uri) == SESSION
+        assert await meant(line=2) == SESSION
+        assert await meant(uri=f"{editing.uri}.not-open", line=2) == SESSION
+        assert await meant(uri=editing.uri, line=2, sessionId=SESSION) == SESSION
+
+    drive(home, project, body)
+
+
 def test_the_newest_session_of_the_project_counts(home: Path, project: Path) -> None:
     work(home, project, "later", calls=3)
 
@@ -334,6 +365,8 @@ def test_commands(home: Path, project: Path) -> None:
         assert (shown["sessionId"], shown["ref"]) == (SESSION, "t12")
         assert path_of(shown["uri"]).read_text("utf-8") == OUTPUT
         assert shown["text"].startswith("**t12**")
+        named_nothing = await editing.command("showRef", ref="t12", sessionId="")
+        assert (named_nothing["sessionId"], named_nothing["uri"]) == ("", None)
         gone = await editing.command("showRef", ref="t99")
         assert (gone["uri"], gone["text"]) == (None, None)
         status = await editing.command("status")

@@ -105,3 +105,6 @@ def test_capabilities_of_another_shape_are_refused(capabilities: dict[str, Any],
 def test_empty_lua_tables_count_as_objects() -> None:
     client = editor_client(ClientCapabilities(text_document=[], workspace=[], window=[], general=[]))
     assert not client.progress
+    inner = {"textDocumentContent": [], "didChangeConfiguration": []}
+    client = editor_client(ClientCapabilities(text_document={"hover": []}, workspace=inner))
+    assert (client.markdown, client.documents, client.registers) == (False, True, False)

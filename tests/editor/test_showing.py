@@ -58,8 +58,19 @@ def test_output_cannot_leave_its_fence() -> None:
     assert "\n# tool" not in shown(record(tool_name="x`\n# tool"), None, markdown=True)
 
 
-def test_terminal_codes_and_half_characters_are_not_shown() -> None:
-    assert shown(record("\x1b[31mred\x1b[0m \ud83d"), None, markdown=False).endswith("red \ufffd")
+def test_terminal_codes_are_not_shown() -> None:
+    assert shown(record("\x1b[31mred\x1b[0m"), None, markdown=False).endswith("\n\nred")
+
+
+def test_a_hosts_own_words_are_shown_as_a_terminal_would_leave_them() -> None:
+    hidden = "ba\u202esh\x1b[31m\nx\u200b"
+    image = ImageDescriptor(mime_type=hidden, bytes=1)
+    for markdown in (False, True):
+        text = shown(record("done", tool_name=hidden, images=[image], args=None), hidden, markdown=markdown)
+        assert text.replace("`", "").replace("**", "").split("\n")[0] == (
+            "t12 bash x · bash x · turn 3 · 4 chars · bash x (1 bytes)"
+        )
+    assert len(shown(record("", tool_name="x" * 10_000, args=None), "y" * 10_000, markdown=False)) < 300
 
 
 def test_images_lossy_originals_and_calls_without_args() -> None:

@@ -4,9 +4,11 @@
 ---
 --- The server is the Python package `afterturn`; `:checkhealth afterturn` says whether it is found.
 
+local named = vim.env.AFTERTURN_PATH or ''
+
 ---@type vim.lsp.Config
 return {
-  cmd = { vim.env.AFTERTURN_PATH or 'afterturn', '--stdio' },
+  cmd = { named ~= '' and named or 'afterturn', '--stdio' },
   filetypes = { 'markdown', 'text', 'gitcommit', 'mail', 'org', 'rst', 'asciidoc' },
   -- A folder is always told: the newest session of its project is what a ref means that names no session.
   root_dir = function(buffer, on_dir)

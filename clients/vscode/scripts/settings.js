@@ -10,6 +10,7 @@ const SCHEMA = path.join(__dirname, "../../../spec/schema.json");
 
 // Where prompts go, which key pays for them, what is kept and what is hidden: no folder that somebody opens may say.
 const OF_THE_PERSON = new Set(["models", "embeddings", "store", "redaction"]);
+const isOfThePerson = (section, name) => OF_THE_PERSON.has(section) || name === "model";
 
 const COMMAND = {
   "afterturn.command": {
@@ -25,13 +26,13 @@ const COMMAND = {
 const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** One setting: what JSON Schema and VS Code agree on, and a description that is a sentence. */
-function settingOf(section, schema, order) {
+function settingOf(section, name, schema, order) {
   const { description, format, ...rest } = schema;
   const nullable = Array.isArray(rest.type) && rest.type.includes("null");
   return {
     ...rest,
     ...(nullable && !("default" in rest) ? { default: null } : {}),
-    ...(OF_THE_PERSON.has(section) ? { scope: "machine" } : {}),
+    ...(isOfThePerson(section, name) ? { scope: "machine" } : {}),
     order,
     markdownDescription: capitalised(description),
   };
@@ -42,7 +43,7 @@ function sections(definitions) {
     const { properties } = definitions[$ref.replace("#/$defs/", "")];
     const settings = Object.entries(properties).map(([name, schema], order) => [
       `afterturn.${section}.${name}`,
-      settingOf(section, schema, order),
+      settingOf(section, name, schema, order),
     ]);
     return { title: capitalised(section), properties: Object.fromEntries(settings) };
   });

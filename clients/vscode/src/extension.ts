@@ -10,7 +10,7 @@ import { title } from "./traces/episodes.js";
 import { tracePage } from "./traces/page.js";
 import { searchTraces } from "./traces/search.js";
 import { TracesTree } from "./traces/tree.js";
-import { head } from "./wording.js";
+import { head, withoutLinks } from "./wording.js";
 
 const TAB_CHARS = 30;
 
@@ -128,7 +128,7 @@ class Window implements vscode.Disposable {
 
   async #tellProblem(problem: string): Promise<void> {
     const [settings, again] = ["Open Settings", "Try Again"];
-    const choice = await vscode.window.showErrorMessage(problem, settings, again);
+    const choice = await vscode.window.showErrorMessage(withoutLinks(problem), settings, again);
     if (choice === settings) await vscode.commands.executeCommand("workbench.action.openSettings", "afterturn.command");
     if (choice === again) await this.server.restart();
   }

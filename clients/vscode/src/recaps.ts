@@ -3,7 +3,7 @@ import type { Recap } from "./protocol.js";
 import type { Server } from "./server.js";
 import type { CurrentSession } from "./session.js";
 import { WaitingRecap } from "./waiting.js";
-import { reasonWhy } from "./wording.js";
+import { reasonWhy, withoutLinks } from "./wording.js";
 
 const DISMISS = "Dismiss";
 
@@ -95,7 +95,7 @@ export class Recaps implements vscode.Disposable {
   }
 
   #display(recap: Recap): void {
-    void vscode.window.showInformationMessage(recap.text, DISMISS).then(async (choice) => {
+    void vscode.window.showInformationMessage(withoutLinks(recap.text), DISMISS).then(async (choice) => {
       if (choice === DISMISS && this.#waiting.recap?.recapId === recap.recapId) await this.dismiss();
     });
   }

@@ -92,10 +92,14 @@ export class Server implements vscode.Disposable {
     return this.#execute("afterturn.recap", { sessionId });
   }
 
-  /** Where the original behind a ref is, in the workspace's newest session; null for a ref that it does not know. */
-  async original(ref: string): Promise<{ uri: vscode.Uri | null; text: string | null }> {
+  /** Where the original behind a ref is, in the session that a place means; null for a ref that it does not know. */
+  async original(
+    ref: string,
+    place: { uri: string; line: number } | undefined,
+  ): Promise<{ uri: vscode.Uri | null; text: string | null }> {
     const { uri, text } = await this.#execute<{ uri: string | null; text: string | null }>("afterturn.showRef", {
       ref,
+      ...place,
     });
     return { uri: uri === null ? null : vscode.Uri.parse(uri), text };
   }

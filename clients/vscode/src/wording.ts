@@ -47,6 +47,11 @@ export function fenced(text: string, language = ""): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
+/** Another's words as a message of VS Code, which would make a link, or a command, of `[words](address)`. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll("](", "] (");
+}
+
 /** Why there is no recap, by the server's word for it (recap.md). A word this version does not know stands as it is. */
 export function reasonWhy(reason: string | null | undefined): string {
   const sentences: Record<string, string> = {

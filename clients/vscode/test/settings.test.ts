@@ -81,8 +81,10 @@ for (const [name, expected] of Object.entries(MANIFEST)) {
 
 test("a folder that somebody opens cannot say what to run, where prompts go and what is hidden", () => {
   const guarded = ["command", "models.", "embeddings.", "store.", "redaction."];
+  const models = ["afterturn.condense.model", "afterturn.recap.model", "afterturn.capture.model"];
+  for (const model of models) assert.ok(model in properties, model);
   for (const [name, { scope }] of Object.entries(properties)) {
-    const expected = guarded.some((start) => name.startsWith(`afterturn.${start}`)) ? "machine" : undefined;
-    assert.equal(scope, expected, name);
+    const isGuarded = models.includes(name) || guarded.some((start) => name.startsWith(`afterturn.${start}`));
+    assert.equal(scope, isGuarded ? "machine" : undefined, name);
   }
 });

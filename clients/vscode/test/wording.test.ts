@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, counted, fenced, head, reasonWhy, size } from "../src/wording.js";
+import { ago, counted, fenced, head, reasonWhy, size, withoutLinks } from "../src/wording.js";
 
 function check(name: string, got: string, expected: string): void {
   test(`wording: ${name}`, () => assert.equal(got, expected));
@@ -23,6 +23,8 @@ check("kilobytes", size(1500), "1.5 kB");
 check("megabytes", size(2_340_000), "2.3 MB");
 check("a fence", fenced("a"), "```\na\n```");
 check("a fence that its text cannot close", fenced("```\nx\n````", "md"), "`````md\n```\nx\n````\n`````");
+check("a link is words", withoutLinks("[go](command:x) and [a](https://b)"), "[go] (command:x) and [a] (https://b)");
+check("other brackets stay", withoutLinks("a[0] (b) f(x)[1]"), "a[0] (b) f(x)[1]");
 check("a reason", reasonWhy("noContext"), "nothing finished is known of this session");
 check("a reason of a later version", reasonWhy("moonPhase"), "moonPhase");
 check("no reason", reasonWhy(null), "there is nothing to say");

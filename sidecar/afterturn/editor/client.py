@@ -2,11 +2,14 @@
 
 from typing import Any
 
-import msgspec
+from msgspec import Struct
 
-from afterturn.misfits import InvalidInputError, split_problem
+from afterturn.editor.params import fitted
 from afterturn_protocol.lifecycle import ClientCapabilities
 from afterturn_protocol.shape import Shape
+
+_Nothing = tuple[()] | None
+"""As absent as null: Lua writes an empty object as `[]`."""
 
 
 class _Dynamic(Shape, frozen=True, kw_only=True):
@@ -15,8 +18,8 @@ class _Dynamic(Shape, frozen=True, kw_only=True):
 
 class _Workspace(Shape, frozen=True, kw_only=True):
     configuration: bool | None = None
-    did_change_configuration: _Dynamic | None = None
-    text_document_content: _Dynamic | None = None
+    did_change_configuration: _Dynamic | _Nothing = None
+    text_document_content: _Dynamic | _Nothing = None
 
 
 class _Window(Shape, frozen=True, kw_only=True):
@@ -32,17 +35,17 @@ class _Hover(Shape, frozen=True, kw_only=True):
 
 
 class _TextDocument(Shape, frozen=True, kw_only=True):
-    hover: _Hover | None = None
+    hover: _Hover | _Nothing = None
 
 
 class _Capabilities(Shape, frozen=True, kw_only=True):
-    text_document: _TextDocument | None = None
-    workspace: _Workspace | None = None
-    window: _Window | None = None
-    general: _General | None = None
+    text_document: _TextDocument | _Nothing = None
+    workspace: _Workspace | _Nothing = None
+    window: _Window | _Nothing = None
+    general: _General | _Nothing = None
 
 
-class EditorClient(msgspec.Struct, frozen=True):
+class EditorClient(Struct, frozen=True):
     """What an editor can do.
 
     encodings: position encodings that it offers, as it prefers them. markdown: it shows Markdown in a hover. documents:
@@ -62,16 +65,12 @@ class EditorClient(msgspec.Struct, frozen=True):
 def editor_client(capabilities: ClientCapabilities) -> EditorClient:
     """The capabilities of an editor. Raises InvalidInputError where a part of them that is read has no such shape."""
     given: dict[str, Any] = {
-        "textDocument": capabilities.text_document or {},
+        "textDocument": capabilities.text_document,
         "workspace": capabilities.workspace,
         "window": capabilities.window,
         "general": capabilities.general,
     }
-    try:
-        read = msgspec.convert({name: part or None for name, part in given.items()}, _Capabilities)
-    except msgspec.ValidationError as problem:
-        path, expected = split_problem(str(problem))
-        raise InvalidInputError("$.capabilities" + path[1:], expected) from None
+    read = fitted(given, _Capabilities, "$.capabilities")
     workspace = read.workspace or _Workspace()
     hover = (read.text_document and read.text_document.hover) or _Hover()
     changes = workspace.did_change_configuration

@@ -4,8 +4,8 @@ afterturn.recap {sessionId?, uri?} -> {sessionId, recap, reason?}
     A recap now; where there is nothing to draft one from, the one that is kept.
 afterturn.searchTraces {query, sessionId?, project?, uri?, limit?} -> {hits, stale?}
     Without a session or project, in that of the workspace.
-afterturn.showRef {ref, sessionId?, uri?} -> {sessionId, ref, uri, text}
-    Where the whole original is, and what a hover says of it.
+afterturn.showRef {ref, sessionId?, uri?, line?} -> {sessionId, ref, uri, text}
+    Where the whole original is, and what a hover says of it. With a line of an open document, in that line's session.
 afterturn.status {uri?} -> what `afterturn/status` answers, with {sessionId}: the workspace's newest session
 
 Where no session is given it is the newest of the workspace's project, or of that of the document `uri`. sessionId and
@@ -18,12 +18,14 @@ from typing import Any, TypeVar
 import msgspec
 from lsprotocol import types
 
-from afterturn.editor.finding import ref_at
+from afterturn.editor.documents import Documents
+from afterturn.editor.finding import A_REF, is_ref
 from afterturn.editor.meaning import Meaning
 from afterturn.editor.originals import OriginalReader
+from afterturn.editor.params import fitted
 from afterturn.editor.ports import Needs
 from afterturn.editor.progress import Progress
-from afterturn.misfits import InvalidInputError, split_problem
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.recap import RecapNowParams
 from afterturn_protocol.shape import Count, Shape
 from afterturn_protocol.traces import TracesSearchParams
@@ -47,11 +49,12 @@ class SearchArguments(Shape, frozen=True, kw_only=True):
 
 
 class RefArguments(Shape, frozen=True, kw_only=True):
-    """ref: such as t12."""
+    """ref: such as t12. line: the line of the document `uri` that it stands in, from 0."""
 
     ref: str
     session_id: str | None = None
     uri: str | None = None
+    line: Count | None = None
 
 
 class StatusArguments(Shape, frozen=True, kw_only=True):
@@ -68,8 +71,11 @@ Command = Callable[[types.ExecuteCommandParams], Coroutine[Any, Any, dict[str, A
 class Commands:
     """Runs them; each raises InvalidInputError for arguments it cannot work with, StoreError where the store fails."""
 
-    def __init__(self, needs: Needs, meaning: Meaning, originals: OriginalReader, progress: Progress) -> None:
+    def __init__(
+        self, needs: Needs, documents: Documents, meaning: Meaning, originals: OriginalReader, progress: Progress
+    ) -> None:
         self._needs = needs
+        self._documents = documents
         self._meaning = meaning
         self._originals = originals
         self._progress = progress
@@ -86,7 +92,9 @@ class Commands:
     async def recap(self, params: types.ExecuteCommandParams) -> dict[str, Any]:
         """`afterturn.recap`."""
         asked = _argument(params, RecapArguments)
-        session_id = asked.session_id or await self._meaning.newest(asked.uri)
+        session_id = asked.session_id
+        if session_id is None:
+            session_id = await self._meaning.newest(asked.uri)
         if session_id is None:
             return {"sessionId": None, "recap": None, "reason": "noSession"}
         recaps = self._needs.recaps()
@@ -114,15 +122,22 @@ class Commands:
         """`afterturn.showRef`."""
         asked = _argument(params, RefArguments)
         ref = asked.ref.strip().strip("`")
-        span = ref_at(ref, 0)
-        if span is None or span.ref != ref:
-            raise InvalidInputError("$.arguments[0].ref", "a ref such as t12 or b3")
-        session_id = asked.session_id or await self._meaning.newest(asked.uri)
+        if not is_ref(ref):
+            raise InvalidInputError("$.arguments[0].ref", A_REF)
+        session_id = asked.session_id
+        if session_id is None:
+            session_id = await self._session_at(asked.uri, asked.line)
         uri = text = None
         if session_id is not None:
             uri = await self._originals.uri(session_id, ref)
             text = await self._originals.hover(session_id, ref)
         return {"sessionId": session_id, "ref": ref, "uri": uri, "text": text}
+
+    async def _session_at(self, uri: str | None, line: int | None) -> str | None:
+        lines = None if uri is None or line is None else self._documents.get(uri)
+        if uri is None or line is None or lines is None:
+            return await self._meaning.newest(uri)
+        return await self._meaning.session_at(uri, lines, line)
 
     async def status(self, params: types.ExecuteCommandParams) -> dict[str, Any]:
         """`afterturn.status`."""
@@ -136,11 +151,7 @@ def _argument(params: types.ExecuteCommandParams, type_: type[T]) -> T:
     given = list(params.arguments or ())
     if len(given) > 1:
         raise InvalidInputError("$.arguments", "one object at most")
-    try:
-        return msgspec.convert((given[0] if given else None) or {}, type_)
-    except msgspec.ValidationError as problem:
-        path, expected = split_problem(str(problem))
-        raise InvalidInputError("$.arguments[0]" + path[1:], expected) from None
+    return fitted(given[0] if given and given[0] is not None else {}, type_, "$.arguments[0]")
 
 
 def _nothing() -> None:

@@ -58,8 +58,12 @@ class Configuration:
             raw = await self._needs.line.request(
                 "workspace/configuration", {"items": [{"section": SECTION}]}, PULL_SECONDS
             )
-            found = msgspec.json.decode(raw, type=list[Any]) if isinstance(raw, msgspec.Raw) else raw
+            answer = msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else raw
         except (RequestFailed, msgspec.DecodeError) as problem:
             log.warning("the editor's settings are not known: %s", type(problem).__name__)
             return
+        if not isinstance(answer, list):
+            log.warning("the editor's settings are not known: it gave no list")
+            return
+        found = cast("list[Any]", answer)
         self._needs.change_settings(found[0] if found else None)

@@ -12,15 +12,15 @@ from msgspec import Struct
 
 from afterturn.condense.needs import beside
 from afterturn.editor.documents import Documents
-from afterturn.editor.finding import begun_before, find_refs, ref_at
+from afterturn.editor.finding import A_REF, begun_before, find_refs, is_ref, ref_at
 from afterturn.editor.lines import Lines, session_of
 from afterturn.editor.meaning import Meaning
 from afterturn.editor.originals import OriginalReader
+from afterturn.editor.params import fitted
 from afterturn.editor.places import document_of, document_uri
 from afterturn.editor.ports import Catalogue, Entry, Spans
-from afterturn.editor.showing import whole
 from afterturn.misfits import InvalidInputError
-from afterturn.text import cut, one_line
+from afterturn.text import clean, cut, one_line
 
 WINDOW_LINES = 20_000
 WINDOW_CHARS = 1_000_000
@@ -123,7 +123,7 @@ class Features:
                 break
             if session_id not in known:
                 if len(known) == MOST_SESSIONS:
-                    break
+                    continue
                 known[session_id] = await self._catalogue().spans(session_id)
             if _is_known(known[session_id], each.ref):
                 links.append(self._link(each, session_id))
@@ -131,10 +131,9 @@ class Features:
 
     async def resolve_link(self, link: types.DocumentLink) -> types.DocumentLink:
         """`documentLink/resolve`: the link was followed. Raises InvalidInputError for one that is none of ours."""
-        try:
-            target = msgspec.convert(link.data, _Target)
-        except msgspec.ValidationError:
-            raise InvalidInputError("$.data", "what textDocument/documentLink gave") from None
+        target = fitted(link.data, _Target, "$.data")
+        if not is_ref(target.ref):  # a call's id would do for the archive, and may hold "../"
+            raise InvalidInputError("$.data.ref", A_REF)
         link.target = await self._originals.uri(target.session_id, target.ref)
         return link
 
@@ -254,4 +253,5 @@ def _offered(found: Sequence[tuple[str, Entry | None]], where: types.Range) -> t
 
 def _detail(entry: Entry) -> str:
     status = entry.status or ("error" if entry.is_error else "ok")
-    return whole(cut(one_line(f"{entry.tool_name} · {status} · {entry.args[: 2 * _DETAIL_CHARS]}"), _DETAIL_CHARS))
+    text = clean(f"{entry.tool_name} · {status} · {entry.args[: 2 * _DETAIL_CHARS]}")
+    return cut(one_line(text), _DETAIL_CHARS)

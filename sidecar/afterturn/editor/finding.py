@@ -6,20 +6,23 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 _TOKEN = re.compile(r"[tb][1-9][0-9]{0,17}")
-_LETTER = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-"""What makes a word of what stands beside it. Scripts that are written without blanks do not."""
+_LETTER = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|[\u0300-\u036f]")
+"""What makes a word of what stands beside it, an accent on a letter too. Scripts without blanks do not."""
 
-_PART_BEFORE = frozenset("#$%&@+=~^/\\.:-")
+_PART_BEFORE = frozenset("#$%&@+=~^/\\.:?-")
 """Before a token these make it a part of something else: #t12, \\t12, src/t12, --t12, x.t12, tag:t12."""
 
 _PART_AFTER = frozenset("%$@#=&([\\/+")
 """The same behind it: t12(), t12=3, t12/x."""
 
-_PART_IF_MORE = frozenset(".:-")
+_PART_IF_MORE = frozenset(".:?-")
 """These only where something follows them at once: t12.py, t12:30, t12-rc; a sentence may end in `t12.`"""
 
 _JOINERS = ("..", "-", "\u2013", "/", "+")
 """What may stand between two refs: t1..t4, t1-t4, t1/t2."""
+
+A_REF = "a ref such as t12 or b3"
+"""What belongs where something else is."""
 
 LONGEST = 19
 """Chars of the longest ref."""
@@ -34,6 +37,11 @@ class Span(Struct, frozen=True):
     ref: str
     start: int
     end: int
+
+
+def is_ref(text: str) -> bool:
+    """Whether a text is a ref and nothing else."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def find_refs(line: str) -> Iterator[Span]:

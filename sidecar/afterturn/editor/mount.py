@@ -5,6 +5,7 @@ malformed params and requests after `shutdown` unanswered, and be a second write
 unused (see `lines`).
 """
 
+import json
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -28,6 +29,7 @@ from afterturn.editor.params import params_type, strict_converter, structured
 from afterturn.editor.places import SCHEME
 from afterturn.editor.ports import Needs
 from afterturn.editor.progress import Progress
+from afterturn.editor.showing import whole
 from afterturn.misfits import InvalidInputError
 from afterturn.rpc.call import Call, Handler
 from afterturn.rpc.routes import DEFAULT_DEADLINE_SECONDS, Route
@@ -39,9 +41,6 @@ Feature = Callable[[Any], Any]
 
 COMMAND_SECONDS = 120.0
 """A recap may wait for a model, which bounds itself."""
-
-_NULL = msgspec.Raw(b"null")
-"""What LSP answers for nothing; to the connection None means a result that is not described."""
 
 _OPTIONS: dict[str, Any] = {
     types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(),
@@ -89,7 +88,7 @@ class Face:
         originals = OriginalReader(needs, documents=client.documents, markdown=client.markdown)
         documents = Documents(ServerCapabilitiesBuilder.choose_position_encoding(_lsp_capabilities(client)))
         features = Features(documents, meaning, originals, needs.catalogue, opens_documents=client.documents)
-        commands = Commands(needs, meaning, originals, Progress(needs.line, shows=client.progress))
+        commands = Commands(needs, documents, meaning, originals, Progress(needs.line, shows=client.progress))
         for name, command in commands.table().items():
             server.command(name)(partial(command))  # pygls marks what it registers, which no bound method takes
         handlers: dict[str, Feature] = {
@@ -177,13 +176,20 @@ class Face:
             deadline_seconds=COMMAND_SECONDS if name == types.WORKSPACE_EXECUTE_COMMAND else DEFAULT_DEADLINE_SECONDS,
         )
 
-    async def _answer(self, work: Any) -> Any:
-        result = await work
-        return _NULL if result is None else self._converter.unstructure(result)
+    async def _answer(self, work: Any) -> msgspec.Raw:
+        return _whole_json(self._converter.unstructure(await work))
 
     def _shut_down(self, given: Empty, call: Call) -> Any:
         self._needs.begin_shutdown()
-        return _NULL
+        return _whole_json(None)  # to the connection None would be a result that is not described
+
+
+def _whole_json(result: Any) -> msgspec.Raw:
+    """A result as JSON that every editor can read: Neovim drops a message with half a character, and its request."""
+    try:
+        return msgspec.Raw(msgspec.json.encode(result))
+    except (UnicodeEncodeError, OverflowError):  # or an integer of any size
+        return msgspec.Raw(whole(json.dumps(result, ensure_ascii=False)).encode())
 
 
 def _own_route(name: str, params: type[Any], handle: Handler) -> Route:

@@ -6,16 +6,21 @@ lsprotocol's own converter takes "9" for 9 and 3 for "3"; here that is a misfit,
 import re
 from typing import Any, TypeVar, cast
 
+import msgspec
 from cattrs import Converter
 from cattrs.errors import AttributeValidationNote, ClassValidationError, IterableValidationError
 from lsprotocol import types
 from pygls.protocol import default_converter
 
-from afterturn.misfits import InvalidInputError
+from afterturn.misfits import InvalidInputError, split_problem
 
 T = TypeVar("T")
 
 _PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+class _Expected(TypeError):
+    """What belongs where something else is."""
 
 
 def strict_converter() -> Converter:
@@ -23,6 +28,8 @@ def strict_converter() -> Converter:
     converter = default_converter()
     for type_ in _PLAIN:
         converter.register_structure_hook(type_, _strictly)
+    converter.register_structure_hook(types.ProgressToken, _token)
+    converter.register_structure_hook(types.ProgressToken | None, _token_or_none)
     return converter
 
 
@@ -35,6 +42,17 @@ def structured(converter: Converter, value: Any, type_: type[T]) -> T:
         raise InvalidInputError(path, expected) from None
 
 
+def fitted(value: Any, type_: type[T], path: str) -> T:
+    """`value`, which is at `path` of the params, as a Struct; `[]` counts as an object. Raises InvalidInputError."""
+    try:
+        return msgspec.convert({} if value == [] else value, type_)
+    except msgspec.ValidationError as problem:
+        inner, expected = split_problem(str(problem))
+        raise InvalidInputError(path + inner[1:], expected) from None
+    except UnicodeEncodeError:  # from half a character where no text belongs
+        raise InvalidInputError(path, "object") from None
+
+
 def params_type(method: str) -> type[Any]:
     """The type of a method's params."""
     return cast("type[Any]", types.METHOD_TO_TYPES[method][2])
@@ -45,7 +63,17 @@ def _strictly(value: Any, type_: type[Any]) -> Any:
     plain = next(each for each in _PLAIN if issubclass(type_, each))
     if type(value) is plain or (plain is float and type(value) is int):
         return value if type_ is plain else type_(value)
-    raise TypeError(_PLAIN[plain])
+    raise _Expected(_PLAIN[plain])
+
+
+def _token(value: Any, type_: Any) -> int | str:
+    if type(value) in (int, str):
+        return value
+    raise _Expected("integer | string")
+
+
+def _token_or_none(value: Any, type_: Any) -> int | str | None:
+    return None if value is None else _token(value, type_)
 
 
 def _misfit(problem: BaseException, path: str) -> tuple[str, str]:
@@ -57,22 +85,18 @@ def _misfit(problem: BaseException, path: str) -> tuple[str, str]:
             name = _camel(note.name)
             if isinstance(inner, KeyError) and inner.args == (name,):
                 return path, name
-            if isinstance(inner, TypeError) and not _is_expectation(inner):
+            if isinstance(inner, TypeError) and not isinstance(inner, _Expected):
                 return path, "object"
             return _misfit(inner, f"{path}.{name}")
         index = getattr(note, "index", None)
         return _misfit(inner, path if index is None else f"{path}[{index}]")
-    if _is_expectation(problem):
+    if isinstance(problem, _Expected):
         return path, str(problem)
     if isinstance(problem, ValueError) and (enum := re.search(r"is not a valid (\w+)", str(problem))):
         return path, enum[1]
     if isinstance(problem, ValueError) and (bound := re.search(r"in range (\[\S+\])", str(problem))):
         return path, f"integer in {bound[1]}"
     return path, "another shape"
-
-
-def _is_expectation(problem: BaseException) -> bool:
-    return isinstance(problem, TypeError) and str(problem) in _PLAIN.values()
 
 
 def _camel(name: str) -> str:

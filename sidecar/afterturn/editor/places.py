@@ -3,9 +3,11 @@
 import re
 from urllib.parse import quote, unquote
 
+from afterturn.editor.finding import is_ref
+
 SCHEME = "afterturn"
 
-_DOCUMENT = re.compile(r"afterturn://original/([tb][1-9][0-9]{0,17})\.txt\?([^#]+)")
+_DOCUMENT = re.compile(r"afterturn://original/(\w+)\.txt\?([^#]+)")
 
 
 def document_uri(session_id: str, ref: str) -> str:
@@ -16,4 +18,6 @@ def document_uri(session_id: str, ref: str) -> str:
 def document_of(uri: str) -> tuple[str, str] | None:
     """The session and the ref that a URI names; None for one that `document_uri` did not make."""
     match = _DOCUMENT.fullmatch(uri)
-    return (unquote(match[2], errors="surrogatepass"), match[1]) if match else None
+    if match is None or not is_ref(match[1]):
+        return None
+    return unquote(match[2], errors="surrogatepass"), match[1]

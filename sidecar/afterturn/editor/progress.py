@@ -4,10 +4,8 @@ import logging
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from afterturn.editor.ports import Line
-from afterturn.misfits import InvalidInputError
 from afterturn.rpc.errors import RequestFailed
 
 log = logging.getLogger("afterturn.editor")
@@ -23,10 +21,8 @@ class Progress:
         self._shows = shows
 
     @asynccontextmanager
-    async def of(self, title: str, token: Any) -> AsyncGenerator[None]:
-        """Begin and end around some work. token: what the client gave. Raises InvalidInputError for no such token."""
-        if token is not None and not isinstance(token, int | str):
-            raise InvalidInputError("$.workDoneToken", "integer | string")
+    async def of(self, title: str, token: int | str | None) -> AsyncGenerator[None]:
+        """Begin and end around some work. token: what the client gave."""
         if token is None and self._shows:
             token = await self._created()
         if token is None:

@@ -24,21 +24,21 @@ def whole(text: str) -> str:
 
 def shown(record: RefRecord, status: str | None, *, markdown: bool) -> str:
     """Tool, args, status and the head of the output. status: as the host gave it; else the record says it."""
-    said = status or ("error" if record.is_error else "ok")
+    said = _plain(status) if status else ("error" if record.is_error else "ok")
     args = "" if record.args in (None, {}) else cut(json.dumps(record.args, ensure_ascii=False), ARGS_CHARS)
     head = _head(record.text, more=record.next_offset is not None)
     facts = [said, f"turn {record.turn_index}", f"{record.total_chars:,} chars"]
-    facts += [f"{image.mime_type} ({image.bytes or 0:,} bytes)" for image in record.images or ()]
+    facts += [f"{_plain(image.mime_type)} ({image.bytes or 0:,} bytes)" for image in record.images or ()]
     if record.lossy:
         facts.append("kept without its secrets")
-    name = one_line(cut(record.tool_name, _NAME_CHARS))
+    name = _plain(record.tool_name)
     if markdown:
         parts = [f"**{record.short_id}** {_code(name)} · {' · '.join(map(_code_if_odd, facts))}"]
         parts += [_fenced(clean(args), "json")] if args else []
         parts += [_fenced(head, "text")] if head else []
     else:
         parts = [f"{record.short_id} {name} · {' · '.join(facts)}", clean(args), head]
-    return whole("\n\n".join(part for part in parts if part))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _head(text: str, *, more: bool) -> str:
@@ -49,13 +49,18 @@ def _head(text: str, *, more: bool) -> str:
     return f"{head}\n\u2026" if more else head
 
 
+def _plain(word: str) -> str:
+    """A host's own word, which may hold anything, as a person can read it."""
+    return one_line(clean(cut(word, _NAME_CHARS)))
+
+
 def _code(text: str) -> str:
     return f"`{text.replace('`', chr(39))}`"
 
 
 def _code_if_odd(fact: str) -> str:
     """A host's own word is quoted, so that it cannot be Markdown."""
-    return fact if re.fullmatch(r"[\w ,()/]*", fact) else _code(one_line(fact))
+    return fact if re.fullmatch(r"[\w ,()/]*", fact) else _code(fact)
 
 
 def _fenced(text: str, language: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.neovim.harness import work
-from tests.hosts.neovim.neovim import Neovim
+from tests.hosts.neovim.neovim import NEWEST, Neovim
 
 NOTES = """\
 # Notes
@@ -37,11 +37,12 @@ def project(tmp_path: Path, home: Path) -> Path:
 
 
 @pytest.fixture
-def neovim(tmp_path: Path, project: Path, home: Path) -> Iterator[Neovim]:
-    """Neovim on the notes, with the server running; nothing may have gone wrong in it."""
+def neovim(request: pytest.FixtureRequest, tmp_path: Path, project: Path, home: Path) -> Iterator[Neovim]:
+    """Neovim on the notes, with the server running; nothing may have gone wrong in it. Its param: whose package."""
+    package: str = getattr(request, "param", NEWEST)
     folder = tmp_path / "nvim"
     folder.mkdir()
-    with Neovim(folder, home, str(project / "notes.md")) as neovim:
+    with Neovim(folder, home, str(project / "notes.md"), package=package) as neovim:
         neovim.attached()
         yield neovim
         if neovim.process.poll() is None:

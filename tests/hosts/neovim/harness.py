@@ -9,6 +9,8 @@ from tests.e2e.server import Server
 
 SESSION = "fix-login"
 OUTPUT = "src/auth.py:12: redirect = go\n" + "".join(f"line {number} of the output\n" for number in range(2, 400))
+LOOKING = [("I look for it.", "grep -rn redirect", "auth.py"), ("Now the line.", "grep -n redirect auth.py", "12: go")]
+SAID = "In src/auth.py, line 12."
 RECAP = "You are fixing the login redirect in auth.py."
 CONTEXT: dict[str, Any] = {
     "messages": [
@@ -38,31 +40,26 @@ def harness(home: Path) -> Iterator[Server]:
         assert server.wait_exit() == 0
 
 
-def work(home: Path, project: Path) -> None:
-    """A session of the project, with the originals t1 and t2."""
+def work(home: Path, project: Path, session_id: str = SESSION, second: str = "2 failed") -> None:
+    """A session of the project, with the originals t1 and t2, which is `second`."""
     with harness(home) as server:
-        server.call("session/open", {"sessionId": SESSION, "project": str(project)})
-        calls = [_call(1, OUTPUT), _call(2, "2 failed", isError=True)]
+        server.call("session/open", {"sessionId": session_id, "project": str(project)})
+        calls = [_call(1, OUTPUT), _call(2, second, isError=True)]
         batch = {"turnIndex": 1, "timestamp": 1, "toolCalls": calls}
-        server.call("condense/onTurnEnd", {"sessionId": SESSION, "final": False, "batch": batch})
+        server.call("condense/onTurnEnd", {"sessionId": session_id, "final": False, "batch": batch})
 
 
-def capture(home: Path, at_ms: int = 1_767_225_600_000) -> None:
-    """An episode of the session, captured. at_ms: when it was, in epoch ms."""
-    calls = [{"name": "bash", "input": {"command": "grep -n redirect auth.py"}, "output": "12: go"}]
-    turns = [
-        {"role": "user", "content": "Where is the login redirect?", "id": "u1", "ts": at_ms},
-        {
-            "role": "assistant",
-            "content": "In src/auth.py, line 12.",
-            "id": "a1",
-            "ts": at_ms,
-            "meta": {"toolCalls": calls},
-        },
-    ]
+def capture(home: Path, at_ms: int = 1_767_225_600_000, granularity: str = "turn", said: str = SAID) -> None:
+    """An episode of the session with two tool calls, captured. at_ms: when it was, in epoch ms. said: at its end."""
+    turns: list[dict[str, Any]] = [{"role": "user", "content": "Where is the login redirect?", "ts": at_ms}]
+    for number, (before, command, output) in enumerate(LOOKING, 1):
+        call = {"name": "bash", "input": {"command": command}, "output": output, "assistantTextBefore": before}
+        turns.append({"role": "assistant", "content": before, "ts": at_ms})
+        turns.append({"role": "tool", "ts": at_ms, "meta": {**call, "toolCallId": f"c{number}"}})
+    turns.append({"role": "assistant", "content": said, "ts": at_ms})
     with harness(home) as server:
         episode = {"id": "e1", "sessionId": SESSION, "startedAt": at_ms, "turns": turns}
-        server.call("capture/episodeFinalized", {"episode": episode})
+        server.call("capture/episodeFinalized", {"episode": episode, "options": {"granularity": granularity}})
         assert server.call("capture/drain", {"timeoutMs": 20_000}) == {"remaining": 0}
 
 

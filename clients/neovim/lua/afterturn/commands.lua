@@ -4,6 +4,20 @@ local afterturn = require('afterturn')
 
 local M = {}
 
+--- A command that takes words, or the one under the cursor.
+---@param run fun(words: string)
+---@return fun(rest: string)
+local function with_words(run)
+  return function(rest)
+    local words = rest ~= '' and rest or vim.fn.expand('<cword>')
+    if words == '' then
+      afterturn.say('there is no word under the cursor', vim.log.levels.WARN)
+    else
+      run(words)
+    end
+  end
+end
+
 ---@type table<string, fun(rest: string): nil>
 local commands = {
   recap = function()
@@ -12,12 +26,12 @@ local commands = {
   status = function()
     require('afterturn.report').status()
   end,
-  traces = function(rest)
-    require('afterturn.report').traces(rest ~= '' and rest or vim.fn.expand('<cword>'))
-  end,
-  ref = function(rest)
-    require('afterturn.original').show(rest ~= '' and rest or vim.fn.expand('<cword>'))
-  end,
+  traces = with_words(function(words)
+    require('afterturn.report').traces(words)
+  end),
+  ref = with_words(function(ref)
+    require('afterturn.original').show(ref)
+  end),
 }
 
 ---@return string[]

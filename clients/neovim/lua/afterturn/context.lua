@@ -8,7 +8,7 @@ local MOST_STEPS = 50
 ---@type integer?
 local began_at
 
---- Whether a person has just asked, who wants to hear of old work, too.
+--- Whether a person is asking, who wants to hear of old work, too.
 local asked = false
 
 --- A server was started.
@@ -39,20 +39,27 @@ local function call_messages(call, id)
   }
 end
 
---- A step as the messages it was: the request, the calls with their results, what was said.
+--- A step as the messages it was: the request where it is a new one, the calls with their results, what was said.
 ---@param step table a trace
+---@param before? table the one before it
 ---@return table[]
-local function step_messages(step)
+local function step_messages(step, before)
   local messages = {}
-  if step.userText ~= '' then
+  local goes_on = before and before.episodeId == step.episodeId and before.userText == step.userText
+  if step.userText ~= '' and not goes_on then
     table.insert(messages, { role = 'user', content = step.userText })
   end
+  local said = step.agentText
   for number, call in ipairs(step.toolCalls) do
     local id = type(call.toolCallId) == 'string' and call.toolCallId or ('%s/%d'):format(step.traceId, number)
-    vim.list_extend(messages, call_messages(call, id))
+    local called = call_messages(call, id)
+    if vim.startswith(said, called[1].content) then
+      said = said:sub(#called[1].content + 1):gsub('^%s+', '')
+    end
+    vim.list_extend(messages, called)
   end
-  if step.agentText ~= '' then
-    table.insert(messages, { role = 'assistant', content = step.agentText })
+  if said ~= '' then
+    table.insert(messages, { role = 'assistant', content = said })
   end
   return messages
 end
@@ -64,21 +71,23 @@ local function context_of(traces)
   local steps = vim.tbl_filter(function(trace)
     return not (trace.superseded or trace.isSubagent)
   end, traces)
-  local any = asked
-  asked = false
-  if #steps == 0 or not (any or steps[1].ts >= (began_at or 0)) then
+  if #steps == 0 or not (asked or steps[1].ts >= (began_at or 0)) then
     return { messages = {} }
   end
   local messages = {}
   for at = #steps, 1, -1 do
-    vim.list_extend(messages, step_messages(steps[at]))
+    vim.list_extend(messages, step_messages(steps[at], steps[at + 1]))
   end
   return { messages = messages, revision = steps[1].traceId }
 end
 
---- The next draft is one that a person asks for.
+--- Until the function that this gives is called, drafts are what a person asks for.
+---@return fun() answered
 function M.asked_for()
   asked = true
+  return function()
+    asked = false
+  end
 end
 
 --- Answers `host/getContext`. Runs in a coroutine, and waits there for what was captured.

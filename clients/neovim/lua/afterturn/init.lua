@@ -13,14 +13,15 @@ end
 ---@param method string
 ---@param params table
 ---@param on_result? fun(result: any, client: vim.lsp.Client) called with the answer; an error is shown instead
+---@param on_end? fun() called after that, whichever it was
 ---@return boolean sent false where no server runs, which is said
-function M.request(method, params, on_result)
+function M.request(method, params, on_result, on_end)
   local client = M.clients()[1]
   if not client then
     M.say('no server runs here; :checkhealth afterturn says why', vim.log.levels.WARN)
     return false
   end
-  return M.request_of(client, method, params, on_result)
+  return M.request_of(client, method, params, on_result, on_end)
 end
 
 --- The same, of one client.
@@ -28,14 +29,18 @@ end
 ---@param method string
 ---@param params table
 ---@param on_result? fun(result: any, client: vim.lsp.Client)
+---@param on_end? fun()
 ---@return boolean sent
-function M.request_of(client, method, params, on_result)
+function M.request_of(client, method, params, on_result, on_end)
   return (
     client:request(method, params, function(problem, result)
       if problem then
         M.say(problem.message, vim.log.levels.ERROR)
       elseif on_result then
         on_result(result, client)
+      end
+      if on_end then
+        on_end()
       end
     end)
   )
@@ -45,9 +50,10 @@ end
 ---@param name string without the `afterturn.` before it
 ---@param argument table
 ---@param on_result fun(result: any, client: vim.lsp.Client)
+---@param on_end? fun()
 ---@return boolean sent
-function M.execute(name, argument, on_result)
-  return M.request('workspace/executeCommand', M.command(name, argument), on_result)
+function M.execute(name, argument, on_result, on_end)
+  return M.request('workspace/executeCommand', M.command(name, argument), on_result, on_end)
 end
 
 --- The params of a command. A current document with a file is told: its folder says which session is meant.

@@ -40,9 +40,12 @@ function M.ready(client_id, recap)
     title = 'recap',
     text = recap.text,
     on_close = function()
+      if not (shown and shown.window == opened) then
+        return
+      end
+      shown = nil
       local client = vim.lsp.get_client_by_id(client_id)
-      if shown and shown.window == opened and client then
-        shown = nil
+      if client then
         client:request('recap/dismiss', { sessionId = recap.sessionId }, function() end)
       end
     end,
@@ -123,8 +126,8 @@ end
 
 --- `:Afterturn recap`: a recap now.
 function M.now()
-  context.asked_for()
-  afterturn.execute('recap', {}, function(result, client)
+  local answered = context.asked_for()
+  local sent = afterturn.execute('recap', {}, function(result, client)
     if type(result.recap) == 'table' then
       M.ready(client.id, result.recap)
     elseif result.sessionId == vim.NIL then
@@ -132,7 +135,10 @@ function M.now()
     else
       afterturn.say('there is nothing to tell (' .. tostring(result.reason) .. ')')
     end
-  end)
+  end, answered)
+  if not sent then
+    answered()
+  end
 end
 
 return M

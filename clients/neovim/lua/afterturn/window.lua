@@ -4,43 +4,20 @@ local M = {}
 
 local MAX_WIDTH = 72
 
---- Lines no wider than a window, broken at blanks.
----@param text string
----@param width integer
----@return string[]
-local function wrapped(text, width)
-  local lines = {}
-  for _, paragraph in ipairs(vim.split(text, '\n')) do
-    local line = ''
-    for word in paragraph:gmatch('%S+') do
-      if line == '' then
-        line = word
-      elseif vim.fn.strdisplaywidth(line .. ' ' .. word) <= width then
-        line = line .. ' ' .. word
-      else
-        table.insert(lines, line)
-        line = word
-      end
-    end
-    table.insert(lines, line)
-  end
-  return lines
-end
-
 --- Show text in a floating window at the right edge.
 ---@class afterturn.Float
 ---@field title string
 ---@field text string
 ---@field enter? boolean whether the cursor goes there
----@field filetype? string with one the text is not wrapped
+---@field filetype? string
 ---@field on_close? fun() called when a person closes it
 ---@param float afterturn.Float
 ---@return integer window
 function M.open(float)
   local width = math.max(math.min(MAX_WIDTH, vim.o.columns - 4), 20)
-  local lines = float.filetype and vim.split(float.text, '\n') or wrapped(float.text, width)
+  local height = math.max(vim.o.lines - 6, 1)
   local buffer = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(float.text, '\n'))
   vim.bo[buffer].bufhidden = 'wipe'
   vim.bo[buffer].modifiable = false
   vim.bo[buffer].filetype = float.filetype or ''
@@ -50,13 +27,17 @@ function M.open(float)
     row = 1,
     col = vim.o.columns - 1,
     width = width,
-    height = math.min(#lines, math.max(vim.o.lines - 6, 1)),
+    height = height,
     style = 'minimal',
     border = 'rounded',
     title = ' ' .. float.title .. ' ',
   })
   vim.wo[window].wrap = true
   vim.wo[window].linebreak = true
+  -- Only the window itself knows how it breaks its lines, of which scripts without blanks have long ones.
+  local last = math.min(height, vim.api.nvim_buf_line_count(buffer)) - 1
+  local needed = vim.api.nvim_win_text_height(window, { end_row = last }).all
+  vim.api.nvim_win_set_height(window, math.min(needed, height))
   for _, key in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = buffer, nowait = true, desc = 'Close' })
   end
