@@ -47,7 +47,7 @@ PI = [
 ]
 
 
-def recap(home: Path, text: str, *args: str) -> "subprocess.CompletedProcess[str]":
+def recap(home: Path, text: str, *args: str, **env: str) -> "subprocess.CompletedProcess[str]":
     file = home / "session.json"
     file.write_text(text, "utf-8")
     return subprocess.run(
@@ -56,7 +56,7 @@ def recap(home: Path, text: str, *args: str) -> "subprocess.CompletedProcess[str
         text=True,
         encoding="utf-8",
         timeout=60,
-        env={**os.environ, "AFTERTURN_HOME": str(home)},
+        env={**os.environ, "AFTERTURN_HOME": str(home), **env},
     )
 
 
@@ -75,6 +75,47 @@ def recap(home: Path, text: str, *args: str) -> "subprocess.CompletedProcess[str
 def test_facts(tmp_path: Path, text: str) -> None:
     done = recap(tmp_path, text, "--facts")
     assert (done.returncode, done.stdout, done.stderr) == (0, FACTS, "")
+
+
+def test_a_last_turn_that_failed_is_said(tmp_path: Path) -> None:
+    failed = {"role": "assistant", "content": [{"type": "text", "text": "I wi"}], "stopReason": "error"}
+    text = "\n".join(map(json.dumps, [*PI, {"type": "message", "message": failed}]))
+    assert "The last turn ended in an error." in recap(tmp_path, text, "--facts").stdout
+
+
+def test_a_file_is_about_its_session_not_about_a_sub_agent(tmp_path: Path) -> None:
+    """However much more than the session the sub-agent did."""
+    agent = {"isSidechain": True, "agentId": "a1"}
+    asked = {"type": "user", "sessionId": "s", "message": {"content": "Count all the colors"}, **agent}
+    counted = [
+        {
+            "type": "assistant",
+            "sessionId": "s",
+            "message": {"id": f"a{number}", "content": [{"type": "text", "text": f"{number} colors"}]},
+            **agent,
+        }
+        for number in range(9)
+    ]
+    text = "\n".join(map(json.dumps, [*CLAUDE_CODE[:2], asked, *counted, *CLAUDE_CODE[2:]]))
+    assert recap(tmp_path, text, "--facts").stdout == FACTS
+
+
+@pytest.mark.parametrize("args", [["--facts"], ["--prompt"], ["--facts", "--json"]], ids=" ".join)
+def test_the_user_s_own_secrets_stay_out(args: list[str], tmp_path: Path) -> None:
+    text = json.dumps([{**MESSAGES[0], "content": "Make project Bluebird42 green"}, *MESSAGES[1:]])
+    assert "Bluebird42" in recap(tmp_path, text, *args).stdout
+    rules = json.dumps({"redaction": {"extraPatterns": ["Bluebird\\d+"]}})
+    assert "Bluebird42" not in recap(tmp_path, text, *args, AFTERTURN_SETTINGS=rules).stdout
+
+
+def test_no_control_character_reaches_the_terminal(tmp_path: Path) -> None:
+    evil = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
+    use = {"id": "c1", "name": f"write{evil}", "input": {"path": f"src/{evil}a.css"}}
+    asked, _, done, last = MESSAGES
+    messages = [{**asked, "content": f"Make{evil} it green"}, {"role": "assistant", "content": "", "toolCalls": [use]}]
+    text = json.dumps([*messages, {**done, "content": f"Error: {evil}"}, last])
+    for said in (recap(tmp_path, text, "--facts").stdout, recap(tmp_path, text, "--prompt").stdout):
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said)
 
 
 def test_without_a_model_it_is_the_facts(tmp_path: Path) -> None:

@@ -113,3 +113,21 @@ def replay(home: Path, *args: str | Path, **env: str) -> "subprocess.CompletedPr
 def left_behind(home: Path) -> list[str]:
     """The files below a home that a replay had."""
     return sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file())
+
+
+def two_requests() -> PiSession:
+    """Two requests with a pause of an hour between them, five calls, of which one failed and one has no answer."""
+    session = (
+        PiSession()
+        .user("Please make the parser faster")
+        .calls(("read", {"path": "src/parser.py"}, log("parser")), ("bash", {"command": "make"}, "Error: no rule"))
+    )
+    session.calls(("read", {"path": "src/lexer.py"}, log("lexer"))).says("The lexer is slow. Shall I change it?")
+    session.later(3600).user("Yes, do that").calls(("read", {"path": "src/lexer.py"}, log("again")))
+    return session.calls(("edit", {"path": "src/lexer.py"}, None)).says("Done.")
+
+
+def found(home: Path, *args: str | Path, **env: str) -> list[dict[str, Any]]:
+    done = replay(home, *args, "--json", **env)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]

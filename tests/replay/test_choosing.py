@@ -2,8 +2,8 @@
 
 import pytest
 
-from afterturn.replay.choosing import best, largest_tools, telling
-from afterturn.replay.figures import RecapFound, ToolFigures, TraceFound
+from afterturn.replay.choosing import best, largest_files, largest_tools, telling
+from afterturn.replay.figures import FileFigures, RecapFound, ToolFigures, TraceFound
 
 
 def recap(turn: int, away_ms: int | None, text: str | None = None) -> RecapFound:
@@ -44,6 +44,12 @@ def trace(name: str, alpha: float | None = None, *, asked: str = "do", tools: in
 )
 def test_best(expected: list[TraceFound]) -> None:
     assert best(reversed(expected)) == expected
+
+
+def test_largest_files() -> None:
+    found = [FileFigures(file=f"{size}", tools=tools(size)) for size in (5, 1, 9, 3)]
+    assert [each.file for each in largest_files(found, 3)] == ["5", "9", "3"]
+    assert largest_files(found, 4) == found
 
 
 def tools(*sizes: int) -> dict[str, ToolFigures]:

@@ -20,6 +20,16 @@ def test_a_turn_as_messages() -> None:
     assert (result.tool_call_id, result.content, result.timestamp) == ("c1", "a.py", 9)
 
 
+def test_a_turn_that_failed_says_so() -> None:
+    failed = Turn("s", user_text="look", assistant_text="I wi", failed=True)
+    assert [message.stop_reason for message in held(failed).context().messages] == [None, "error"]
+    stopped = Turn("s", failed=True, aborted=True)
+    assert [message.stop_reason for message in held(Turn("s", assistant_text="yes"), stopped).context().messages] == [
+        None,
+        "aborted",
+    ]
+
+
 def test_it_is_bounded_and_keeps_the_first_request() -> None:
     big = "x" * 10 * LONGEST_TEXT
     turns = [Turn("s", user_text=f"request {number}", calls=[Call("c", "read", None, big)]) for number in range(300)]

@@ -20,7 +20,7 @@ S = 1000
     ids=["just there", "a moment longer", "times out of order", "no time before", "no time after"],
 )
 def test_absence(before: int | None, after: int | None, expected: int | None) -> None:
-    assert absence(before, after, 90) == expected
+    assert absence(before, after, 90 * S) == expected
 
 
 @pytest.mark.parametrize(

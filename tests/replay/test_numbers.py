@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterturn.replay.numbers import lasted, percent, plural, short
+from afterturn.replay.numbers import lasted, percent, plural, short, tokens
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,11 @@ def test_percent(part: int, whole: int, said: str) -> None:
 )
 def test_lasted(ms: int, said: str) -> None:
     assert lasted(ms) == said
+
+
+@pytest.mark.parametrize(("chars", "about"), [(0, 0), (1, 0), (400, 100), (36_955, 9_239)])
+def test_tokens(chars: int, about: int) -> None:
+    assert tokens(chars) == about
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 turns"), (1, "1 turn"), (2, "2 turns"), (1_234, "1,234 turns")])

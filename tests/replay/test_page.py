@@ -1,9 +1,13 @@
 """The page: everything escaped, nothing from outside, and no larger than it may be."""
 
 import base64
+import errno
 import hashlib
+import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterturn.replay.exhibits import Exhibits, Scene
-from afterturn.replay.figures import Curve, FileFigures, Point, SessionFigures
+from afterturn.replay.figures import Curve, FileFigures, Point, SessionFigures, ToolFigures
+from afterturn.replay.page import PageError, PageFile, writing
 from afterturn.replay.page.views import MOST_POINTS, share, thinned
 from afterturn.replay.page.writing import pieces
 from afterturn.replay.wording import at_home
 from tests.replay.hostile import hostile
-from tests.replay.sessions import replay
+from tests.replay.sessions import PiSession, log, replay
 
 
 class Tags(HTMLParser):
@@ -94,11 +99,11 @@ def test_originals_share_the_room_there_is(tmp_path: Path) -> None:
     server = Archive()
     session = SessionFigures(session_id="s", title=None, cwd=None, model=None, parent_id=None, curve=Curve())
     with (tmp_path / "spool").open("w+b") as spool:
-        exhibits = Exhibits(spool)
+        exhibits = Exhibits(spool, str)
         for number in range(305):
             size = 10 + number if number < 10 else 20_000
             server.text = "o" * size
-            exhibits.offer(server, "s", [Scene(number, 0, "asked")], summarized(number, size))
+            exhibits.offer(server, "s", [Scene("s", number, 0, "asked")], summarized(number, size))
         text = "".join(pieces([FileFigures(file="f", harness="pi", sessions=[session])], exhibits))
         shown = [exhibit.turn for exhibit in exhibits]
     assert text.count("<details>") == 300
@@ -106,6 +111,48 @@ def test_originals_share_the_room_there_is(tmp_path: Path) -> None:
     assert text.count("brings all of it back.") == 295
     assert 3_900_000 < len(text) < 4_500_000
     assert shown == list(range(5, 305))
+
+
+def test_a_folder_of_thousands_is_no_page_of_thousands(tmp_path: Path) -> None:
+    found = [
+        FileFigures(
+            file=f"{number}.jsonl",
+            harness="pi",
+            sessions=[SessionFigures(session_id="s", title=None, cwd=None, model=None, parent_id=None, curve=Curve())],
+            tools={"read": ToolFigures(1, 0, number, number)},
+        )
+        for number in range(1_200)
+    ]
+    with (tmp_path / "spool").open("w+b") as spool:
+        text = "".join(pieces(found, Exhibits(spool, str)))
+    assert text.count("<header>") == 100
+    assert ("<h1>1199.jsonl</h1>" in text, "<h1>1099.jsonl</h1>" in text) == (True, False)
+    assert "from 1,200 files, of which the 100 with the largest tool results are shown." in text
+    assert "<title>1,200 files - afterturn</title>" in text
+
+
+def test_summaries_of_several_sessions_stand_below_their_names(tmp_path: Path) -> None:
+    files = [PiSession(name).user(f"Ask {name}") for name in ("one", "two")]
+    for session, name in zip(files, ("one", "two"), strict=True):
+        session.calls(("read", {"path": "a"}, log(name))).says("Done").write(tmp_path / f"{name}.jsonl")
+    for names, headings in ((("one", "two"), ["Ask one", "Ask two"]), (("one",), [])):
+        given = [tmp_path / f"{name}.jsonl" for name in names]
+        assert replay(tmp_path, *given, "--html", tmp_path / "o.html").returncode == 0
+        summaries = (tmp_path / "o.html").read_text("utf-8").partition("Summaries, each beside its original")[2]
+        assert re.findall("<h2>(.*?)</h2>", summaries) == headings
+
+
+def test_a_summary_of_several_turns_says_which(tmp_path: Path) -> None:
+    session = PiSession().user("Do it")
+    for name in "ab":
+        session.calls(("read", {"path": name}, log(name)))
+    file = session.says("Done").write(tmp_path / "s.jsonl")
+    for mode, said in (("turn", ["turn 1,", "turn 2,"]), ("agent-message", ["turns 1 to 2,"])):
+        settings = json.dumps({"condense": {"batchingMode": mode}})
+        done = replay(tmp_path, file, "--html", tmp_path / "o.html", AFTERTURN_SETTINGS=settings)
+        assert done.returncode == 0
+        page = (tmp_path / "o.html").read_text("utf-8")
+        assert re.findall(r'<span class="what">(turns? [^,]*,)', page) == said
 
 
 class Archive:
@@ -128,6 +175,54 @@ class Archive:
 def summarized(turn: int, size: int) -> dict[str, Any]:
     items = [{"shortId": "t1", "turnIndex": turn, "replacement": "short"}]
     return {"rawChars": size, "summaryText": f"summary {turn}", "items": items}
+
+
+def test_a_disk_that_fills_up_costs_no_older_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Iterator[str]:
+        yield "<!doctype html>"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    page = tmp_path / "o.html"
+    page.write_text("<!doctype html>older", "utf-8")
+    monkeypatch.setattr(writing, "pieces", full)
+    file = PageFile(page, [])
+    with (tmp_path / "spool").open("w+b") as spool, pytest.raises(PageError) as said:
+        file.write([], Exhibits(spool, str))
+    assert str(said.value) == f"{page}: no page can be written there: No space left on device"
+    assert page.read_text("utf-8") == "<!doctype html>older"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.html", "spool"]
+
+
+COLORS = ("paper", "card", "ink", "soft", "before-fill", "after-fill", "mark", "bad")
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [
+        ("ink", "paper"),
+        ("ink", "card"),
+        ("soft", "paper"),
+        ("soft", "card"),
+        ("mark", "paper"),
+        ("bad", "paper"),
+        ("ink", "before-fill"),
+        ("ink", "after-fill"),
+    ],
+)
+def test_texts_can_be_read_on_what_they_stand_on(text: str, ground: str, scheme: int) -> None:
+    """WCAG 2, AA. The axis stands on the chart's areas."""
+    css = files("afterturn.replay.page").joinpath("page.css").read_text("utf-8")
+    values = {name: re.findall(rf"--{name}: (#[0-9a-f]{{6}})", css)[scheme] for name in COLORS}
+    assert ".axis { fill: var(--ink);" in css
+    low, high = sorted(luminance(values[name]) for name in (text, ground))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize(

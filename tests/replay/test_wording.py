@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from afterturn.replay.figures import Curve, FileFigures, SessionFigures, Spend, TraceFound
-from afterturn.replay.wording import about, spent, traces_note, warning_lines
+from afterturn.replay.wording import about, in_line, in_tokens, name_of, spent, title, traces_note, warning_lines
 
 
 def session(**known: object) -> SessionFigures:
@@ -31,18 +31,64 @@ def session(**known: object) -> SessionFigures:
                 "\u00b7 1 failed turn \u00b7 1 sub-agent"
             ],
         ),
+        (
+            [session(turns=1), session(parent_id="s", branched=True), session(parent_id="s", branched=True)],
+            ["1 turn for 0 requests \u00b7 0 tool calls \u00b7 2 branches"],
+        ),
         ([session(turns=1), session()], ["1 turn for 0 requests \u00b7 0 tool calls \u00b7 2 sessions"]),
     ],
-    ids=["nothing", "one", "a sub-agent", "two sessions"],
+    ids=["nothing", "one", "a sub-agent", "branches", "two sessions"],
 )
 def test_about(sessions: list[SessionFigures], lines: list[str]) -> None:
     assert about(FileFigures(file="f", harness="pi", sessions=sessions)) == lines
 
 
 @pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("src/a  b.py", "src/a  b.py"),
+        ("a\nb\tc", "a b c"),
+        ("re\x1b[31md\x1b]0;title\x07\x9b2J", "red"),
+        ("gpj.\u202eexe\u2066\u200b", "gpj.exe"),
+        ("half \ud83d", "half \ud83d"),
+        ("x" * 300, "x" * 199 + "\u2026"),
+    ],
+    ids=["as it is", "one line", "escape sequences", "hidden marks", "a lone surrogate", "long"],
+)
+def test_in_line(text: str, line: str) -> None:
+    assert in_line(text) == line
+
+
+def test_what_a_file_brings_is_cleaned() -> None:
+    red = "\x1b[31m"
+    found = FileFigures(file=f"{red}a.jsonl", harness="pi", sessions=[session(cwd=f"/p{red}", model=f"m{red}")])
+    assert title(found) == "a.jsonl"
+    assert about(found)[0] == "/p \u00b7 m"
+    assert warning_lines(Counter({f"odd{red}": 2}), 1) == ["odd (2 times)"]
+
+
+@pytest.mark.parametrize(
+    ("one", "name"),
+    [
+        (session(title="Do it"), "Do it"),
+        (session(session_id="a\x1b[31mb"), "ab"),
+        (session(title="Do it", parent_id="p"), "Sub-agent: Do it"),
+        (session(title="Do it", parent_id="p", branched=True), "Branch: Do it"),
+    ],
+    ids=["title", "id", "sub-agent", "branch"],
+)
+def test_name_of(one: SessionFigures, name: str) -> None:
+    assert name_of(one) == name
+
+
+def test_in_tokens() -> None:
+    assert in_tokens(36_955, 12_090) == "about 9.2k \u2192 3k tokens"
+
+
+@pytest.mark.parametrize(
     ("usages", "said"),
     [
-        ([], "No model was asked, and nothing left the machine."),
+        ([], "No model answered."),
         ([Spend(1, 1000, 20, 0.0123, ["a/b"])], "1 model call to a/b: 1,000 tokens in, 20 tokens out, $0.0123."),
         (
             [Spend(1, 1, 2, 0.5, ["a/b"]), Spend(2, None, 3, None, ["c/d"])],
@@ -55,7 +101,11 @@ def test_spent(usages: list[Spend], said: str) -> None:
     total = Spend()
     for usage in usages:
         total.join(usage)
-    assert spent(total) == said
+    assert spent(total, may_ask=True) == said
+
+
+def test_that_nothing_left_the_machine_is_said_only_where_nothing_could() -> None:
+    assert spent(Spend(), may_ask=False) == "No model was asked, and nothing left the machine."
 
 
 def test_traces_note_counts_those_that_are_not_held() -> None:

@@ -6,18 +6,20 @@ Through the real process, with nothing kept and no network.
 import argparse
 import hashlib
 import json
+import shlex
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 from afterturn.cli.client import Client
 from afterturn.cli.doctor import command
-from afterturn.redact import Redactor
+from afterturn.cli.ending import ended_well
 from afterturn.replay.reading import events
 from afterturn.replay.runner import Replay, wire_id_of
-from afterturn.replay.server import replay_settings
+from afterturn.replay.server import away_ms, readable, replay_settings
 from afterturn.replay.stream import Call, Turn
 from afterturn.replay.terminal import make_console, print_report
 from afterturn.settings import ENVIRONMENT_NAME
@@ -27,6 +29,10 @@ from afterturn_protocol.settings import Settings
 
 def run(options: argparse.Namespace) -> int:
     """Replay the shipped session and bring one original back; 1 where it is not the same, which is a bug."""
+    return ended_well(_shown)
+
+
+def _shown() -> int:
     settings = Settings()
     tree = replay_settings(settings, model=False, raw=True, vectors=False)
     with (
@@ -34,15 +40,13 @@ def run(options: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="afterturn-demo-") as home,
         Client({"AFTERTURN_HOME": home, ENVIRONMENT_NAME: json.dumps(tree)}) as client,
     ):
-        redactor = Redactor()
-        replay = Replay(
-            client, client, redact=lambda text: redactor.redact(text)[0], away_seconds=settings.recap.away_seconds
-        )
+        replay = Replay(client, client, readable=readable(settings), away_ms=away_ms(settings))
         _say("A real coding session, sent turn by turn to `afterturn --stdio` as a harness would send it.\n")
         found = replay.run(str(session), events(session))
         print_report(make_console(), found)
         same = _bring_back(client, wire_id_of(found.harness, found.main.session_id), session)
-    _say_how_to_go_on()
+    for line in how_to_go_on(command(), _pi_extension()):
+        _say(line)
     return 0 if same else 1
 
 
@@ -80,19 +84,22 @@ def _resolved(client: Client, session_id: str, ref: str) -> str:
     return "".join(pages)
 
 
-def _say_how_to_go_on() -> None:
-    absolute = command()
-    pasted = json.dumps({"command": absolute[0], "args": [*absolute[1:], "--stdio"]})
-    lua = json.dumps([*absolute, "--stdio"]).replace("[", "{").replace("]", "}")
-    _say("\nGO ON  with sessions of your own:\n")
-    _say("    afterturn replay ~/.claude/projects        or ~/.pi, ~/.codex/sessions, any file; --html OUT for a page")
-    _say("\nin pi:\n")
-    _say(f"    pi install {_pi_extension()}")
-    _say(f"    export AFTERTURN_PATH={absolute[0]}")
-    _say("\nin Neovim (0.11 or newer):\n")
-    _say(f"    vim.lsp.config('afterturn', {{ cmd = {lua} }}) vim.lsp.enable('afterturn')")
-    _say("\nin any other editor or harness:\n")
-    _say(f"    {pasted}")
+def how_to_go_on(absolute: Sequence[str], extension: str) -> list[str]:
+    """Lines to paste, whatever stands in the paths. absolute: the command of this installation."""
+    pasted = json.dumps({"command": absolute[0], "args": [*absolute[1:], "--stdio"]}, ensure_ascii=False)
+    lua = ", ".join(json.dumps(word, ensure_ascii=False) for word in [*absolute, "--stdio"])
+    found_by_pi = [f"    export AFTERTURN_PATH={shlex.quote(absolute[0])}"] if len(absolute) == 1 else []
+    return [
+        "\nGO ON  with sessions of your own:\n",
+        "    afterturn replay ~/.claude/projects        or ~/.pi, ~/.codex/sessions, any file; --html OUT for a page",
+        "\nin pi:\n",
+        f"    pi install {shlex.quote(extension)}",
+        *found_by_pi,
+        "\nin Neovim (0.11 or newer):\n",
+        f"    vim.lsp.config('afterturn', {{ cmd = {{{lua}}} }}) vim.lsp.enable('afterturn')",
+        "\nin any other editor or harness:\n",
+        f"    {pasted}",
+    ]
 
 
 def _pi_extension() -> str:

@@ -10,23 +10,27 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from afterturn.cli.client import Client, ServerFailed
+from afterturn.cli.ending import ended_well
+from afterturn.cli.place import file_settings
 from afterturn.recap.prompting import RecapInput, build_input
 from afterturn.recap.requests import is_genuine
 from afterturn.recap.window import text_of
-from afterturn.redact import Redactor
 from afterturn.replay import conversation
 from afterturn.replay.reading import UnreadableError
+from afterturn.replay.server import elsewhere, redacting
 from afterturn.replay.sessions import Session, sessions
+from afterturn.replay.wording import complaint
 from afterturn.settings import ENVIRONMENT_NAME
 from afterturn_protocol.base import Message
 from afterturn_protocol.context import RecapContext
-from afterturn_protocol.settings import RecapSettings
+from afterturn_protocol.settings import Settings
 
 _SENT = 200
 _FORMATS = "a session file of a harness, or JSON: a list of messages or a RecapContext"
@@ -34,19 +38,23 @@ _FORMATS = "a session file of a harness, or JSON: a list of messages or a RecapC
 
 def run(options: argparse.Namespace) -> int:
     """Print the recap, or with --prompt what a model would be given. 1 where the file cannot be read as a session."""
+    return ended_well(lambda: _recapped(options, file_settings(os.environ)))
+
+
+def _recapped(options: argparse.Namespace, settings: Settings) -> int:
     try:
         context = read_context(Path(options.file))
     except OSError as problem:
-        sys.stderr.write(f"afterturn: {options.file}: {problem.strerror or problem}\n")
+        sys.stderr.write(complaint(f"{options.file}: {problem.strerror or problem}"))
         return 1
     except ValueError as problem:
-        sys.stderr.write(f"afterturn: {options.file}: {problem}\n")
+        sys.stderr.write(complaint(f"{options.file}: {problem}"))
         return 1
-    made = build_input(context, RecapSettings(), lambda text: Redactor().redact(text)[0], None)
+    made = build_input(context, settings.recap, redacting(settings), None)
     if options.prompt:
         sys.stdout.write("".join(f"{message.content}\n" for message in made.messages))
         return 0
-    drafted = None if options.facts or made.empty else _drafted(_recent(context))
+    drafted = None if options.facts or made.empty else _drafted(_recent(context), settings)
     if options.json:
         sys.stdout.write(json.dumps(_as_json(made, context, drafted), ensure_ascii=False, indent=1) + "\n")
     else:
@@ -65,15 +73,15 @@ def _recent(context: RecapContext) -> RecapContext:
     return msgspec.structs.replace(context, messages=context.messages[-_SENT:], first_user_request=first)
 
 
-def _drafted(context: RecapContext) -> dict[str, Any] | None:
-    """The recap of a server with the user's own settings and a store of its own; None where no model wrote one.
+def _drafted(context: RecapContext, settings: Settings) -> dict[str, Any] | None:
+    """The recap of a server with these settings and a store of its own; None where no model wrote one.
 
     A failure is said on stderr.
     """
     try:
         with (
             tempfile.TemporaryDirectory(prefix="afterturn-recap-") as folder,
-            Client({ENVIRONMENT_NAME: _settings(Path(folder) / "afterturn.db")}) as client,
+            Client({ENVIRONMENT_NAME: json.dumps(_own(settings, Path(folder) / "afterturn.db"))}) as client,
         ):
             drafted = client.ask("recap/now", {"sessionId": "afterturn recap", "context": context})["recap"]
             return drafted if drafted is not None and drafted["origin"] == "generated" else None
@@ -82,13 +90,8 @@ def _drafted(context: RecapContext) -> dict[str, Any] | None:
         return None
 
 
-def _settings(store: Path) -> str:
-    """What the environment sets, with another store."""
-    given = _json(os.environ.get(ENVIRONMENT_NAME, ""))
-    tree: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    kept: Any = tree.get("store")
-    own = cast("dict[str, Any]", kept) if isinstance(kept, dict) else {}
-    return json.dumps({**tree, "store": {**own, "path": str(store), "url": None}})
+def _own(settings: Settings, store: Path) -> dict[str, Any]:
+    return elsewhere(msgspec.to_builtins(settings), str(store))
 
 
 def read_context(path: Path) -> RecapContext:
@@ -97,7 +100,7 @@ def read_context(path: Path) -> RecapContext:
         found = sessions(path)
     except UnreadableError as problem:
         return _protocol(path, problem)
-    return RecapContext(messages=messages_of(max(found, key=lambda session: len(session.turns))))
+    return RecapContext(messages=messages_of(main_of(found)))
 
 
 def _protocol(path: Path, problem: UnreadableError) -> RecapContext:
@@ -108,6 +111,12 @@ def _protocol(path: Path, problem: UnreadableError) -> RecapContext:
     if isinstance(whole, dict) and "messages" in whole:
         return _converted(whole, RecapContext)
     raise ValueError(f"no session found: it {problem.reason}; what can be read is {_FORMATS}") from None
+
+
+def main_of(found: Sequence[Session]) -> Session:
+    """The session that a file is about: of those that come of no other the one with most turns."""
+    own = [session for session in found if session.start is None or session.start.parent_id is None] or found
+    return max(own, key=lambda session: len(session.turns))
 
 
 def messages_of(session: Session) -> list[Message]:

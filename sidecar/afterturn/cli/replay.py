@@ -10,39 +10,44 @@ one line; 1 anything else that failed; 130 and 143 when it was ended.
 import argparse
 import json
 import os
-import signal
+import stat
 import sys
 import tempfile
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Never, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from afterturn.cli.client import Client
+from afterturn.cli.ending import ended_well
 from afterturn.cli.place import file_settings
-from afterturn.redact import Redactor
 from afterturn.replay.as_json import as_json
 from afterturn.replay.choosing import best
 from afterturn.replay.exhibits import Exhibits
 from afterturn.replay.figures import FileFigures
 from afterturn.replay.overview import Overview
-from afterturn.replay.page import MOST_TRACES, write_page
+from afterturn.replay.page import MOST_TRACES, PageError, PageFile
 from afterturn.replay.progress import Bar, bar
-from afterturn.replay.reading import UnreadableError, events
+from afterturn.replay.reading import UnreadableError, events, in_words
 from afterturn.replay.runner import Replay
-from afterturn.replay.server import ServerFailed, elsewhere, has_model, replay_settings
+from afterturn.replay.server import away_ms, elsewhere, has_model, readable, replay_settings
 from afterturn.replay.terminal import make_console, print_report
+from afterturn.replay.wording import complaint
 from afterturn.settings import ENVIRONMENT_NAME
 from afterturn_protocol.settings import Settings
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A file to replay. given: by name; one that was only found in a folder need not be a session."""
+    """A file to replay. given: by name; one that was only found in a folder need not be a session.
+
+    problem: why it cannot even be tried: it is a folder that cannot be looked into.
+    """
 
     path: Path
     given: bool
+    problem: str | None = None
 
     @property
     def size(self) -> int:
@@ -59,36 +64,18 @@ def run(options: argparse.Namespace) -> int:
     if options.model and not has_model(settings):
         sys.stderr.write("afterturn: no model is configured: set models.model (`afterturn doctor` says where)\n")
         return 1
-    if options.html and not os.access(Path(options.html).absolute().parent, os.W_OK):
-        sys.stderr.write(f"afterturn: {options.html}: there is no such folder, or you may not write to it\n")
-        return 1
+    return ended_well(lambda: _replayed(options, settings))
+
+
+def _replayed(options: argparse.Namespace, settings: Settings) -> int:
+    wanted = list(files_of(options.paths))
     try:
-        with ended_by_signals(), ExitStack() as open_things:
-            return _Command(options, settings, open_things).run()
-    except ServerFailed as problem:
-        sys.stderr.write(f"afterturn: {problem}\n")
+        page = None if options.html is None else PageFile(Path(options.html), [each.path for each in wanted])
+        with ExitStack() as open_things:
+            return _Command(options, settings, wanted, page, open_things).run()
+    except PageError as problem:
+        sys.stderr.write(complaint(problem))
         return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("\nafterturn: stopped\n")
-        return 130
-
-
-@contextmanager
-def ended_by_signals() -> Generator[None]:
-    """SIGTERM and SIGHUP end the work as Ctrl+C does, so that what is temporary goes and no child stays."""
-
-    def end(number: int, frame: object) -> Never:
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)  # cleaning up is not to be cut short
-        sys.exit(128 + number)
-
-    heard = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is not signal.SIG_IGN]  # nohup
-    before = {number: signal.signal(number, end) for number in heard}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class Output(Protocol):
@@ -127,13 +114,21 @@ class _Report:
 class _Command:
     """One run of the command. open_things: closed at its end, whatever ends it."""
 
-    def __init__(self, options: argparse.Namespace, settings: Settings, open_things: ExitStack) -> None:
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        settings: Settings,
+        wanted: Sequence[Wanted],
+        page: PageFile | None,
+        open_things: ExitStack,
+    ) -> None:
         self._options = options
         self._open = open_things
-        self._wanted = list(files_of(options.paths))
+        self._wanted = wanted
+        self._page = page
         home = Path(open_things.enter_context(tempfile.TemporaryDirectory(prefix="afterturn-replay-")))
-        spool = open_things.enter_context((home / "originals").open("w+b")) if options.html else None
-        self._exhibits = None if spool is None else Exhibits(spool)
+        spool = open_things.enter_context((home / "originals").open("w+b")) if page else None
+        self._exhibits = None if spool is None else Exhibits(spool, readable(settings))
         self._replay = self._make_replay(settings, home)
         self._alone = len(self._wanted) == 1 and self._wanted[0].given
         report: Output = _Report() if self._alone else Overview(make_console())
@@ -159,25 +154,25 @@ class _Command:
         self._output.end()
         if not replayed and not refused:
             sys.stderr.write("afterturn: there is no session in any of the files\n")
-        if self._exhibits is not None and self._for_page:
-            write_page(Path(self._options.html), self._for_page, self._exhibits)
+        if self._page is not None and self._exhibits is not None and self._for_page:
+            self._page.write(self._for_page, self._exhibits)
         return 2 if refused or not replayed else 0
 
     def _found(self, wanted: Wanted, progress: Bar) -> FileFigures | None:
         """What came of one file; None where it cannot be read, which is said."""
         try:
+            if wanted.problem is not None:
+                raise UnreadableError(wanted.path, wanted.problem)
             read = events(wanted.path, on_bytes=progress.file(wanted.path.name, wanted.size))
-            found = self._replay.run(str(wanted.path), read)
+            return self._replay.run(str(wanted.path), read)
         except UnreadableError as problem:
             with progress.hidden():
-                sys.stderr.write(f"afterturn: {problem}\n")
+                sys.stderr.write(complaint(problem))
             return None
-        return found
 
     def _make_replay(self, settings: Settings, home: Path) -> Replay:
-        options, rules = self._options, settings.redaction
-        redactor = Redactor(rules.extra_patterns)
-        raw = settings.store.raw and not options.html  # a page shows what is archived, and others may see it
+        options = self._options
+        raw = settings.store.raw and self._page is None  # a page shows what is archived, and others may see it
         own = replay_settings(settings, model=options.model, raw=raw, vectors=False)
         work = self._server({"AFTERTURN_HOME": str(home)}, elsewhere(own, str(home / "afterturn.db")))
         memory = work
@@ -186,8 +181,9 @@ class _Command:
         return Replay(
             work,
             memory,
-            redact=(lambda text: redactor.redact(text)[0]) if rules.enabled else str,
-            away_seconds=settings.recap.away_seconds,
+            readable=readable(settings),
+            away_ms=away_ms(settings),
+            may_ask=options.model,
             exhibits=self._exhibits,
         )
 
@@ -205,9 +201,30 @@ def held_for_page(found: FileFigures) -> FileFigures:
 def files_of(paths: Iterable[str]) -> Iterator[Wanted]:
     """The files meant: each as it is given, and every file below a folder, in order of their names."""
     for path in map(Path, paths):
-        if not path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it never fails
+            yield from sorted(_below(path), key=lambda each: each.path)
+        else:
             yield Wanted(path, given=True)
-            continue
-        for below in sorted(path.rglob("*")):
-            if below.is_file():
-                yield Wanted(below, given=False)
+
+
+def _below(folder: Path) -> list[Wanted]:
+    """The files below a folder, and what could not be looked into; no link to a folder is followed."""
+    found: list[Wanted] = []
+
+    def closed(problem: OSError) -> None:
+        path = Path(problem.filename)
+        found.append(Wanted(path, given=path == folder, problem=in_words(problem)))
+
+    for below, _, names in os.walk(folder, onerror=closed):
+        found += [Wanted(path, given=False) for path in (Path(below, name) for name in names) if _may_be_read(path)]
+    return found
+
+
+def _may_be_read(path: Path) -> bool:
+    """Whether it is a file, or may be one: that it is closed to its reader is for the reading to say."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except PermissionError:
+        return True
+    except OSError:  # a link to nothing, a ring of links
+        return False

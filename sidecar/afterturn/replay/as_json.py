@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from afterturn.replay.figures import FileFigures
+from afterturn.replay.figures import Curve, FileFigures
 
 
 def as_json(found: FileFigures) -> dict[str, Any]:
@@ -39,5 +39,10 @@ def as_json(found: FileFigures) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Names as the wire has them; a curve as its points, each a list of turn, time, size before and size after."""
-    return msgspec.to_builtins(value, enc_hook=list)
+    """Names as the wire has them; a curve as its points."""
+    return msgspec.to_builtins(value, enc_hook=_points)
+
+
+def _points(curve: Curve) -> list[tuple[int, int | None, int, int]]:
+    """Of each point its turn, its time (epoch ms, None where it is not known), the size before and the size after."""
+    return [(point.turn, point.at or None, point.before, point.after) for point in curve]

@@ -5,7 +5,7 @@ from typing import Any
 
 from afterturn.replay.figures import FileFigures, TraceFound
 from afterturn.replay.server import Server
-from afterturn.text import clean, cut_words, one_line
+from afterturn.text import cut_words, one_line
 from afterturn_protocol.capture import Episode
 
 MOST_AT_ONCE = 16
@@ -16,25 +16,35 @@ _PAGE = 500
 
 class Captures:
     """Sends episodes and collects what they became. wait: until a condition holds, False where it never will.
+    readable: makes a text one for people, without secrets.
 
     kept: the server is not that of the turns, and its store keeps the traces: sessions are opened there as well, and
     what the store did not have before is counted.
     """
 
     def __init__(
-        self, server: Server, wait: Callable[[Callable[[], bool]], bool], found: FileFigures, *, kept: bool
+        self,
+        server: Server,
+        wait: Callable[[Callable[[], bool]], bool],
+        found: FileFigures,
+        readable: Callable[[str], str],
+        *,
+        kept: bool,
     ) -> None:
         self._server = server
         self._wait = wait
         self._found = found
+        self._readable = readable
         self._jobs: set[str] = set()
         self._known: set[str] = set()
+        self._names: dict[str, str] = {}
         self._kept = kept
         if kept:
             found.new_traces = 0
 
-    def begin(self, session_id: str, project: str | None) -> None:
-        """A session starts; where its traces are kept, note those that are there already."""
+    def begin(self, session_id: str, name: str, project: str | None) -> None:
+        """A session starts; where its traces are kept, note those that are there already. name: its id in the file."""
+        self._names[session_id] = name
         if not self._kept:
             return
         self._server.ask("session/open", {"sessionId": session_id, "project": project, "reason": "new"})
@@ -74,10 +84,28 @@ class Captures:
         for warning in result["warnings"]:
             self._warn(warning["message"])
         for trace in result["traces"]:
-            self._found.traces.append(found_trace(trace))
+            self._found.traces.append(self._in_short(trace))
             if self._kept and trace["traceId"] not in self._known:
                 self._known.add(trace["traceId"])
                 self._found.new_traces = (self._found.new_traces or 0) + 1
+
+    def _in_short(self, trace: dict[str, Any]) -> TraceFound:
+        reflection = trace["reflection"]
+        text = reflection["text"]
+        return TraceFound(
+            trace_id=trace["traceId"],
+            session_id=self._names[trace["sessionId"]],
+            at=trace["ts"],
+            alpha=reflection["alpha"],
+            reflected=text is not None,
+            asked=self._gist(trace["userText"]),
+            said=self._gist(trace["agentText"]),
+            tools=list(dict.fromkeys(call["name"] for call in trace["toolCalls"])),
+            reflection=None if text is None else self._gist(text),
+        )
+
+    def _gist(self, text: str) -> str:
+        return cut_words(one_line(self._readable(text[:_LOOKED_AT])), _GIST)
 
     def _warn(self, message: str) -> None:
         """Count a warning; one that begins with a number counts so often, so that those of all episodes are one."""
@@ -92,24 +120,3 @@ class Captures:
         if params["jobId"] in self._jobs:
             self._jobs.discard(params["jobId"])
             self._found.warnings[f"capture failed: {params['error']['message']}"] += 1
-
-
-def found_trace(trace: dict[str, Any]) -> TraceFound:
-    """A `Trace` of the protocol, as JSON, in short."""
-    reflection = trace["reflection"]
-    text = reflection["text"]
-    return TraceFound(
-        trace_id=trace["traceId"],
-        session_id=trace["sessionId"],
-        at=trace["ts"],
-        alpha=reflection["alpha"],
-        reflected=text is not None,
-        asked=_gist(trace["userText"]),
-        said=_gist(trace["agentText"]),
-        tools=list(dict.fromkeys(call["name"] for call in trace["toolCalls"])),
-        reflection=None if text is None else _gist(text),
-    )
-
-
-def _gist(text: str) -> str:
-    return cut_words(one_line(clean(text[:_LOOKED_AT])), _GIST)

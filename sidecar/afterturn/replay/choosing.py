@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from afterturn.replay.figures import RecapFound, ToolFigures, TraceFound
+from afterturn.replay.figures import FileFigures, RecapFound, ToolFigures, TraceFound
 
 
 def telling(recaps: Sequence[RecapFound], most: int) -> list[RecapFound]:
@@ -20,6 +20,12 @@ def best(traces: Iterable[TraceFound]) -> list[TraceFound]:
         return trace.reflected, trace.alpha, bool(trace.asked), len(trace.tools), trace.at
 
     return sorted(traces, key=rank, reverse=True)
+
+
+def largest_files(found: Sequence[FileFigures], most: int) -> list[FileFigures]:
+    """The files by what their tools brought, at most so many, in the order they came in."""
+    ranked = sorted(range(len(found)), key=lambda place: found[place].raw_chars, reverse=True)
+    return [found[place] for place in sorted(ranked[:most])]
 
 
 def largest_tools(tools: Mapping[str, ToolFigures], most: int) -> list[tuple[str, ToolFigures]]:

@@ -43,7 +43,10 @@ class Conversation:
 
 
 def messages_of(turn: Turn) -> list[Message]:
-    """A turn as messages: the user's words, the assistant's with its calls, then their results; long texts cut."""
+    """A turn as messages: the user's words, the assistant's with its calls, then their results; long texts cut.
+
+    One that failed is among them, as a host has it in its session: a recap says that, and knows how to pass it over.
+    """
     stamp = turn.timestamp or None
     messages: list[Message] = []
     if turn.user_text:
@@ -52,10 +55,13 @@ def messages_of(turn: Turn) -> list[Message]:
                 role="user", content=both_ends(turn.user_text, LONGEST_TEXT), timestamp=turn.user_timestamp or stamp
             )
         )
-    if turn.assistant_text or turn.calls:
+    if turn.assistant_text or turn.calls or turn.failed:
         uses = [ToolUse(id=call.tool_call_id, name=call.tool_name, input=call.args) for call in turn.calls]
         said = both_ends(turn.assistant_text or "", LONGEST_TEXT)
-        messages.append(Message(role="assistant", content=said, tool_calls=uses or None, timestamp=stamp))
+        stop = "aborted" if turn.aborted else "error" if turn.failed else None
+        messages.append(
+            Message(role="assistant", content=said, tool_calls=uses or None, stop_reason=stop, timestamp=stamp)
+        )
     return messages + [_result(call, stamp) for call in turn.calls if call.result is not None]
 
 

@@ -2,7 +2,7 @@
 
 import heapq
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple, cast
 
 import msgspec
@@ -15,30 +15,39 @@ LONGEST_ARGS = 2_000
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """A turn whose summary is still to come. request: what the user had asked, in short and without secrets."""
+    """A turn whose summary is still to come. session: what it is called. request: what the user had asked.
 
+    Both are short and without secrets.
+    """
+
+    session: str
     turn: int
     at: int
     request: str
 
 
 class Original(msgspec.Struct, frozen=True):
-    """One call: its args, and its result as the archive gave it back. total_chars: of the whole result."""
+    """One call: its args, and its result as the archive gave it back, both made readable.
+
+    total_chars: of the whole result. is_cut: the archive was not asked for all of it.
+    """
 
     ref: str
     tool: str
     args: str
     text: str
     total_chars: int
+    is_cut: bool
     is_error: bool
     replacement: str | None
 
 
 class Exhibit(msgspec.Struct, frozen=True):
-    """One condensed batch."""
+    """One condensed batch, of one turn or of several."""
 
-    session_id: str
+    session: str
     turn: int
+    last_turn: int
     at: int
     request: str
     summary: str
@@ -70,11 +79,12 @@ class _Place(NamedTuple):
 class Exhibits:
     """The MOST batches with the largest results; the originals come from the archive by their refs, as for an agent.
 
-    spool: a file that nobody else uses.
+    spool: a file that nobody else uses. readable: makes a text one for people, without secrets.
     """
 
-    def __init__(self, spool: IO[bytes]) -> None:
+    def __init__(self, spool: IO[bytes], readable: Callable[[str], str]) -> None:
         self._spool = spool
+        self._readable = readable
         self._places: list[_Place] = []  # a heap
         self._sessions: dict[str, int] = {}
         self.offered = 0
@@ -87,12 +97,13 @@ class Exhibits:
         if len(self._places) == MOST and raw <= self._places[0].raw_chars:
             return
         exhibit = Exhibit(
-            session_id=session_id,
+            session=scene.session,
             turn=scene.turn,
+            last_turn=scenes[-1].turn,
             at=scene.at,
             request=scene.request,
-            summary=result["summaryText"],
-            originals=_originals(server, session_id, result["items"]),
+            summary=self._readable(result["summaryText"]),
+            originals=self._originals(server, session_id, result["items"]),
         )
         data = json.dumps(msgspec.to_builtins(exhibit)).encode("ascii")
         place = _Place(raw, (session, scene.turn), self._spool.seek(0, 2), len(data))
@@ -102,6 +113,24 @@ class Exhibits:
         else:
             heapq.heappush(self._places, place)
 
+    def _originals(self, server: Server, session_id: str, items: Sequence[dict[str, Any]]) -> list[Original]:
+        """What stands behind the refs of the items, each as long as a page may show it."""
+        replacements = {item["shortId"]: item.get("replacement") for item in items if item.get("shortId")}
+        asked = {"sessionId": session_id, "refs": list(replacements), "limit": LONGEST_ORIGINAL}
+        return [
+            Original(
+                ref=record["shortId"],
+                tool=record["toolName"],
+                args=self._readable(_args_text(record["args"])[:LONGEST_ARGS]),
+                text=self._readable(record["text"]),
+                total_chars=record["totalChars"],
+                is_cut=len(record["text"]) < record["totalChars"],
+                is_error=record["isError"],
+                replacement=replacements[record["shortId"]],
+            )
+            for record in server.ask("condense/resolveRef", asked)["records"]
+        ]
+
     def __len__(self) -> int:
         return len(self._places)
 
@@ -110,24 +139,6 @@ class Exhibits:
         for place in sorted(self._places, key=lambda place: place.order):
             self._spool.seek(place.start)
             yield msgspec.convert(json.loads(self._spool.read(place.length)), Exhibit)
-
-
-def _originals(server: Server, session_id: str, items: Sequence[dict[str, Any]]) -> list[Original]:
-    """What stands behind the refs of the items, each as long as a page may show it."""
-    replacements = {item["shortId"]: item.get("replacement") for item in items if item.get("shortId")}
-    asked = {"sessionId": session_id, "refs": list(replacements), "limit": LONGEST_ORIGINAL}
-    return [
-        Original(
-            ref=record["shortId"],
-            tool=record["toolName"],
-            args=_args_text(record["args"])[:LONGEST_ARGS],
-            text=record["text"],
-            total_chars=record["totalChars"],
-            is_error=record["isError"],
-            replacement=replacements[record["shortId"]],
-        )
-        for record in server.ask("condense/resolveRef", asked)["records"]
-    ]
 
 
 def _args_text(args: Any) -> str:

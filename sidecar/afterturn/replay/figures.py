@@ -121,13 +121,17 @@ def _counted(known: int | None, more: int | None) -> int | None:
 
 
 class SessionFigures(msgspec.Struct, rename="camel", kw_only=True):
-    """One session. refs: results that were archived under a ref."""
+    """One session. parent_id: of the session whose sub-agent it is, or from which it branched off.
+
+    refs: results that were archived under a ref.
+    """
 
     session_id: str
     title: str | None
     cwd: str | None
     model: str | None
     parent_id: str | None
+    branched: bool = False
     started: int | None = None
     ended: int | None = None
     turns: int = 0
@@ -142,6 +146,11 @@ class SessionFigures(msgspec.Struct, rename="camel", kw_only=True):
     compacted_at: list[int] = []
 
     @property
+    def is_sub_agent(self) -> bool:
+        """Whether an agent talks to it, and no person."""
+        return self.parent_id is not None and not self.branched
+
+    @property
     def lasted_ms(self) -> int | None:
         """From its first sign to its last; None where no times are known."""
         return None if self.started is None or self.ended is None else max(0, self.ended - self.started)
@@ -150,11 +159,12 @@ class SessionFigures(msgspec.Struct, rename="camel", kw_only=True):
 class FileFigures(msgspec.Struct, kw_only=True):
     """One file with all its sessions.
 
-    warnings: what went less well, and how often. more_traces: those that are not held any more. new_traces: those that
-    the user's store did not have; None where they are not kept there.
+    may_ask: a model might be asked. warnings: what went less well, and how often. more_traces: those that are not held
+    any more. new_traces: those that the user's store did not have; None where they are not kept there.
     """
 
     file: str
+    may_ask: bool = False
     harness: str = ""
     sessions: list[SessionFigures] = []
     tools: dict[str, ToolFigures] = {}
@@ -187,6 +197,6 @@ class FileFigures(msgspec.Struct, kw_only=True):
 
     @property
     def main(self) -> SessionFigures:
-        """The session that the file is about: of those that are nobody's sub-agent the one with most turns."""
+        """The session that the file is about: of those that come of no other the one with most turns."""
         own = [session for session in self.sessions if session.parent_id is None] or self.sessions
         return max(own, key=lambda session: session.turns)

@@ -12,10 +12,12 @@ from afterturn.replay.conversation import Conversation
 from afterturn.replay.episodes import Episodes
 from afterturn.replay.exhibits import Exhibits, Scene
 from afterturn.replay.figures import FileFigures, Point, RecapFound, SessionFigures
-from afterturn.replay.gaps import absence, asked_at, last_sign
+from afterturn.replay.gaps import absence, asked_at, last_sign, signs
 from afterturn.replay.ledger import Ledger
 from afterturn.replay.server import RequestRefused
 from afterturn.replay.stream import Turn
+from afterturn.replay.wording import name_of
+from afterturn.text import cut_words, one_line
 from afterturn_protocol.capture import Episode
 
 FLUSH_CHARS = 100_000
@@ -24,30 +26,37 @@ FLUSH_CHARS = 100_000
 LARGEST_TURN = 10_000_000
 """More chars of results than this may not fit a message, whose limit is in bytes."""
 
+_LINE = 200
+_LOOKED_AT = 4000
+
 
 class Desk(msgspec.Struct, frozen=True):
     """What all sessions of a file share.
 
     work: the server of turns and recaps. exhibits: what is kept of the originals for a page, if anything is.
-    away_seconds: a longer pause has a recap at its end. line: a text as one short line without secrets.
+    away_ms: a longer pause has a recap at its end. readable: a text for people, without secrets.
     """
 
     work: Arrivals
     captures: Captures
     found: FileFigures
     exhibits: Exhibits | None
-    away_seconds: float
-    line: Callable[[str], str]
+    away_ms: int
+    readable: Callable[[str], str]
+
+    def line(self, text: str) -> str:
+        """A text as one short line without secrets."""
+        return cut_words(one_line(self.readable(text[:_LOOKED_AT])), _LINE)
 
 
 class HostedSession:
     """Sends one session, in order, and notes what comes back.
 
-    wire_id: the session's id for the server. depth: how deep in sub-agents. A turn is held back until it is known
-    whether it was the last one of its request.
+    wire_id: the session's id for the server. project: its folder. depth: how deep in sub-agents. A turn is held back
+    until it is known whether it was the last one of its request.
     """
 
-    def __init__(self, desk: Desk, figures: SessionFigures, wire_id: str, depth: int) -> None:
+    def __init__(self, desk: Desk, figures: SessionFigures, wire_id: str, project: str | None, depth: int) -> None:
         self._desk = desk
         self._server = desk.work.server
         self._figures = figures
@@ -55,6 +64,7 @@ class HostedSession:
         self._ledger = Ledger(desk.found.tools)
         self._conversation = Conversation()
         self._episodes = Episodes(wire_id, depth)
+        self._is_read = depth == 0
         self._held: Turn | None = None
         self._unanswered: str | None = None
         self._request = ""
@@ -62,26 +72,29 @@ class HostedSession:
         self._last_sign: int | None = None
         self._sent = 0
         self._highest_ref = 0
-        opening = {"sessionId": wire_id, "project": figures.cwd, "reason": "new", "interactive": depth == 0}
+        opening = {"sessionId": wire_id, "project": project, "reason": "new", "interactive": self._is_read}
         self._server.ask("session/open", opening)
-        desk.captures.begin(wire_id, figures.cwd)
+        desk.captures.begin(wire_id, figures.session_id, project)
 
     # -- what happened -----------------------------------------------------------------------------------------
 
     def turn(self, turn: Turn) -> None:
-        """A turn. One that failed is left out, as a host leaves it out; its request goes to the attempt after it."""
+        """A turn. One that failed is left out, as a host leaves it out; its request goes to the attempt after it.
+
+        Only a recap is told of it: it is where the person left the session.
+        """
         self._count(turn)
-        if turn.failed:
-            self._figures.failed_turns += 1
-            self._unanswered = _joined(self._unanswered, turn.user_text)
-            return
-        if self._unanswered is not None:
-            turn = msgspec.structs.replace(turn, user_text=_joined(self._unanswered, turn.user_text))
-            self._unanswered = None
         self._release(request_over=bool(turn.user_text))
         if turn.user_text:
             self._asked(turn)
-        self._held = turn
+        self._conversation.add(turn)
+        self._last_sign = last_sign(turn) or self._last_sign
+        asked = _joined(self._unanswered, turn.user_text)
+        if turn.failed:
+            self._figures.failed_turns += 1
+            self._unanswered = asked
+        else:
+            self._held, self._unanswered = msgspec.structs.replace(turn, user_text=asked), None
 
     def compacted(self) -> None:
         """The harness made a summary of what came before."""
@@ -120,10 +133,10 @@ class HostedSession:
         figures.results += sum(call.result is not None for call in calls)
         figures.errors += sum(call.is_error for call in calls)
         self._ledger.count(turn)
-        sign = last_sign(turn)
-        if sign is not None:
-            figures.started = sign if figures.started is None else figures.started
-            figures.ended = max(sign, figures.ended or 0)
+        times = signs(turn)
+        if times:
+            figures.started = min(*times, figures.started or times[0])
+            figures.ended = max(*times, figures.ended or times[0])
 
     def _asked(self, turn: Turn) -> None:
         """A request comes after a pause, maybe a long one; what went before it is finished."""
@@ -131,7 +144,7 @@ class HostedSession:
         if self._figures.title is None:
             self._figures.title = self._request or None
         self._capture(self._episodes.close())
-        away = absence(self._last_sign, asked_at(turn), self._desk.away_seconds)
+        away = absence(self._last_sign, asked_at(turn), self._desk.away_ms)
         if away is not None:
             self._recap(asked_at(turn), away)
 
@@ -142,8 +155,6 @@ class HostedSession:
             return
         index = self._sent
         self._sent += 1
-        self._last_sign = last_sign(turn) or self._last_sign
-        self._conversation.add(turn)
         self._condense(turn, index, final=request_over or not turn.calls)
         self._capture(self._episodes.add(turn))
         self._figures.curve.add(Point(index, last_sign(turn) or 0, self._ledger.before, self._ledger.after))
@@ -151,7 +162,7 @@ class HostedSession:
     def _condense(self, turn: Turn, index: int, *, final: bool) -> None:
         """`condense/onTurnEnd`, and what is ready then; whatever waits at the end of a request is asked for."""
         if self._desk.exhibits is not None and turn.calls:
-            self._scenes[index] = Scene(index, turn.timestamp, self._request)
+            self._scenes[index] = Scene(name_of(self._figures), index, turn.timestamp, self._request)
         answer = self._told(turn, index, final)
         self._ledger.add(turn, index, answer["items"])
         self._count_refs(answer["items"])
@@ -191,8 +202,8 @@ class HostedSession:
                 self._desk.found.warnings[str(refusal)] += 1
 
     def _recap(self, at: int | None, away_ms: int | None) -> None:
-        """`recap/now`: the session's context is what a host would push at that moment."""
-        if self._conversation.is_empty:
+        """`recap/now`: the session's context is what a host would push at that moment. Nobody reads a sub-agent's."""
+        if self._conversation.is_empty or not self._is_read:
             return
         asked = {"sessionId": self._id, "context": self._conversation.context()}
         try:

@@ -2,6 +2,8 @@
 
 import time
 
+_CHARS_PER_TOKEN = 4
+
 
 def short(number: int) -> str:
     """A count in at most five characters: 999, 1.2k, 34k, 5.6M."""
@@ -12,6 +14,11 @@ def short(number: int) -> str:
             return digits.removesuffix(".0") + unit
         size /= 1000
     raise AssertionError
+
+
+def tokens(chars: int) -> int:
+    """About how many tokens so many chars are; which model's, a file does not say, nor do they differ by much."""
+    return round(chars / _CHARS_PER_TOKEN)
 
 
 def percent(part: int, whole: int) -> str:

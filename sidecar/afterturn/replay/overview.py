@@ -10,7 +10,7 @@ from rich.text import Text
 from afterturn.replay.figures import FileFigures, Spend, ToolFigures
 from afterturn.replay.numbers import percent, plural, short
 from afterturn.replay.terminal import print_end, print_tools, print_warnings
-from afterturn.replay.wording import harness_name, title
+from afterturn.replay.wording import harness_name, spent, title
 from afterturn.text import cut_width, width
 
 _NAMES = ("", "turns", "calls", "before", "after", "kept", "recaps", "traces")
@@ -24,6 +24,7 @@ class Totals(msgspec.Struct):
     """Sums over files."""
 
     files: int = 0
+    may_ask: bool = False
     sessions: int = 0
     turns: int = 0
     tool_calls: int = 0
@@ -39,6 +40,7 @@ class Totals(msgspec.Struct):
     def add(self, found: FileFigures) -> None:
         """The next file."""
         self.files += 1
+        self.may_ask = found.may_ask
         self.sessions += len(found.sessions)
         for name in ("turns", "tool_calls", "refs"):
             setattr(self, name, getattr(self, name) + found.total(name))
@@ -95,7 +97,7 @@ class Overview:
         console.print()
         print_tools(console, totals.tools, totals.refs)
         print_warnings(console, totals.warnings)
-        print_end(console, totals.took_ms, totals.spend, totals.new_traces)
+        print_end(console, totals.took_ms, spent(totals.spend, totals.may_ask), totals.new_traces)
 
     def _line(self, cells: Sequence[str], about: str, style: str) -> None:
         line = ""

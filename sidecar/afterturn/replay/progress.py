@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from afterturn.replay.wording import in_line
 from afterturn.text import cut_width
 
 _NAME = 40
@@ -26,7 +27,7 @@ class Bar:
 
         def read(count: int) -> None:
             if self._progress is not None and self._task is not None:
-                self._progress.update(self._task, completed=before + count, description=cut_width(name, _NAME))
+                self._progress.update(self._task, completed=before + count, description=cut_width(in_line(name), _NAME))
 
         return read
 
@@ -44,7 +45,7 @@ class Bar:
 @contextmanager
 def bar(total: int) -> Generator[Bar]:
     """A bar for so many bytes; it is gone at the end."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # None: it is closed
         yield Bar(None, total)
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())

@@ -70,7 +70,7 @@ def events(path: Path, *, on_bytes: Callable[[int], None] | None = None) -> Iter
                 found = True
                 yield event
     except OSError as problem:
-        raise UnreadableError(path, _in_words(problem)) from problem
+        raise UnreadableError(path, in_words(problem)) from problem
     if not found:
         raise UnreadableError(path, f"is of {importer.HARNESS}, but no turn of it can be read: it is empty or cut off")
 
@@ -101,7 +101,8 @@ def _importer(path: Path, head: bytes) -> Importer:
     raise UnreadableError(path, f"is {what}, but no session of {', '.join(HARNESSES[:-1])} or {HARNESSES[-1]}")
 
 
-def _in_words(problem: OSError) -> str:
+def in_words(problem: OSError) -> str:
+    """What is wrong with a file, for people, without its path."""
     if isinstance(problem, FileNotFoundError):
         return "there is no such file"
     if isinstance(problem, PermissionError):

@@ -11,10 +11,7 @@ from afterturn.replay.figures import Curve, FileFigures, SessionFigures
 from afterturn.replay.host import Desk, HostedSession
 from afterturn.replay.server import RequestRefused, Server
 from afterturn.replay.stream import Compaction, Event, SessionEnd, SessionStart, Turn
-from afterturn.text import clean, cut_words, one_line
 
-_LINE = 200
-_LOOKED_AT = 4000
 _DEEPEST = 64
 
 
@@ -22,7 +19,8 @@ class Replay:
     """Sends files to servers. work: for turns and recaps. memory: for traces; the same one, or one whose store keeps
     them, so that those that are new are counted. Nothing else of a file stays on any server.
 
-    redact: takes secrets out of a text. away_seconds: a longer pause has a recap at its end.
+    readable: makes a text one for people, without secrets. away_ms: a longer pause has a recap at its end.
+    may_ask: the servers have a model.
     """
 
     def __init__(
@@ -30,29 +28,33 @@ class Replay:
         work: Server,
         memory: Server,
         *,
-        redact: Callable[[str], str],
-        away_seconds: float,
+        readable: Callable[[str], str],
+        away_ms: int,
+        may_ask: bool = False,
         exhibits: Exhibits | None = None,
     ) -> None:
         self._work = work
         self._memory = memory
-        self._line = _line_of(redact)
-        self._away_seconds = away_seconds
+        self._readable = readable
+        self._away_ms = away_ms
+        self._may_ask = may_ask
         self._exhibits = exhibits
 
     def run(self, file: str, events: Iterable[Event]) -> FileFigures:
         """Send what a file holds, as it is read. Raises ServerFailed, and whatever reading raises."""
         begun = time.monotonic()
-        found = FileFigures(file=file)
+        found = FileFigures(file=file, may_ask=self._may_ask)
         sessions = _Sessions()
         memory = Arrivals(self._memory)
         kept = self._memory is not self._work
-        captures = Captures(self._memory, lambda done: memory.until(done, "captureJobs"), found, kept=kept)
+        captures = Captures(
+            self._memory, lambda done: memory.until(done, "captureJobs"), found, self._readable, kept=kept
+        )
         work = Arrivals(self._work) if kept else memory
         memory.handle("capture.done", captures.done)
         memory.handle("capture.failed", captures.failed)
         work.handle("condense.ready", sessions.ready)
-        desk = Desk(work, captures, found, self._exhibits, self._away_seconds, self._line)
+        desk = Desk(work, captures, found, self._exhibits, self._away_ms, self._readable)
         for event in events:
             sessions.take(event, desk)
         found.took_ms = round((time.monotonic() - begun) * 1000)
@@ -104,17 +106,20 @@ class _Sessions:
         figures = SessionFigures(
             session_id=start.session_id,
             title=None if start.title is None else desk.line(start.title) or None,
-            cwd=start.cwd,
-            model=start.model,
+            cwd=None if start.cwd is None else desk.readable(start.cwd),
+            model=None if start.model is None else desk.readable(start.model),
             parent_id=start.parent_id,
+            branched=start.branched,
             started=start.started,
             curve=Curve(),
         )
         found.sessions.append(figures)
-        depth = 0 if start.parent_id is None else min(self._depths.get(start.parent_id, 0) + 1, _DEEPEST)
+        depth = 0
+        if start.parent_id is not None:
+            depth = min(self._depths.get(start.parent_id, 0) + figures.is_sub_agent, _DEEPEST)
         self._depths[start.session_id] = depth
         wire_id = wire_id_of(start.harness, start.session_id)
-        hosted = HostedSession(desk, figures, wire_id, depth)
+        hosted = HostedSession(desk, figures, wire_id, start.cwd, depth)
         self._hosted[start.session_id] = self._by_wire_id[wire_id] = hosted
 
     def _end(self, end: SessionEnd, desk: Desk) -> None:
@@ -125,10 +130,3 @@ class _Sessions:
             desk.found.warnings["a result without a call"] += end.orphan_results
         for reason, count in end.skipped.items():
             desk.found.warnings[f"skipped: {reason}"] += count
-
-
-def _line_of(redact: Callable[[str], str]) -> Callable[[str], str]:
-    def line(text: str) -> str:
-        return cut_words(one_line(clean(redact(text[:_LOOKED_AT]))), _LINE)
-
-    return line

@@ -1,10 +1,14 @@
 """The server that a replay talks to: what is needed of its client, and the settings it runs under."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
 
 from afterturn.models.choosing import LITELLM, NONE, choices
+from afterturn.recap.policy import policy_of
+from afterturn.redact import Redactor
+from afterturn.text import clean
 from afterturn_protocol.settings import Settings
 
 
@@ -49,6 +53,28 @@ def replay_settings(settings: Settings, *, model: bool, raw: bool, vectors: bool
         if tree["embeddings"]["provider"] == LITELLM:
             tree["embeddings"] = {"provider": NONE}
     return tree
+
+
+def redacting(settings: Settings) -> Callable[[str], str]:
+    """What takes secrets out of a text, by the user's own rules."""
+    if not settings.redaction.enabled:
+        return str
+    redactor = Redactor(settings.redaction.extra_patterns)
+    return lambda text: redactor.redact(text)[0]
+
+
+def readable(settings: Settings) -> Callable[[str], str]:
+    """What makes a text one for people: as a terminal would have left it, and then without secrets.
+
+    In this order: a secret that colours or invisible marks part in two is whole again once they are gone.
+    """
+    redact = redacting(settings)
+    return lambda text: redact(clean(text))
+
+
+def away_ms(settings: Settings) -> int:
+    """The pause after which a server with these settings drafts a recap."""
+    return policy_of(settings.recap, None).away_ms
 
 
 def elsewhere(tree: dict[str, Any], store: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class SessionStart(msgspec.Struct):
     """The first event of a session; `session_id` is unique within one file.
 
     The events of several sessions of a file may interleave. `parent_id` names the session whose sub-agent this one is,
-    or from which it branched off; that one may stand in another file. `started` is in epoch ms.
+    or from which it branched off, which `branched` says; that one may stand in another file. `started` is in epoch ms.
     """
 
     session_id: str
@@ -41,6 +41,7 @@ class SessionStart(msgspec.Struct):
     cwd: str | None = None
     model: str | None = None
     parent_id: str | None = None
+    branched: bool = False
     started: int | None = None
 
 
@@ -50,6 +51,7 @@ class Turn(msgspec.Struct):
     `timestamp` is in epoch ms, 0 when the harness keeps none; `user_timestamp` is when the user last spoke. Words that
     got no reply are a turn without one, at that time. `failed` marks an attempt that ended in an error or was aborted,
     so that nothing of it stayed in the context; what it said, and the user's words before it, stand in it all the same.
+    `aborted` says that the user ended it.
     """
 
     session_id: str
@@ -60,6 +62,7 @@ class Turn(msgspec.Struct):
     timestamp: int = 0
     calls: list[Call] = []
     failed: bool = False
+    aborted: bool = False
 
 
 class Compaction(msgspec.Struct):

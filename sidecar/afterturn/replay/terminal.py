@@ -6,6 +6,8 @@
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Never
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
@@ -15,9 +17,21 @@ from rich.text import Text
 
 from afterturn.replay.chart import BOTH, ONLY_BEFORE, bars, buckets, column_of
 from afterturn.replay.choosing import best, largest_tools, telling
-from afterturn.replay.figures import FileFigures, Spend, ToolFigures
+from afterturn.replay.figures import FileFigures, ToolFigures
 from afterturn.replay.numbers import lasted, percent, plural, short
-from afterturn.replay.wording import about, alpha, harness_name, pause, spent, title, traces_note, warning_lines
+from afterturn.replay.wording import (
+    about,
+    alpha,
+    harness_name,
+    in_line,
+    in_tokens,
+    pause,
+    spent,
+    title,
+    traces_note,
+    warning_lines,
+)
+from afterturn.text import clean
 
 MOST_TOOLS = 12
 MOST_RECAPS = 6
@@ -29,12 +43,19 @@ _NARROWEST = 40
 _AXIS = 7
 _RECAP, _COMPACTION = "\u25c6", "\u00d7"
 _SHORTEST_BAR, _LONGEST_BAR, _BESIDE_BAR = 8, 30, 70
+_ROOM_FOR_COUNTS = 64
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> Never:
+        """Leave it to the command, as for its other outputs; `rich` would end the process."""
+        raise BrokenPipeError
 
 
 def make_console() -> Console:
     """A console on stdout: as wide as the terminal or COLUMNS says, else 100, and at most _WIDEST."""
     columns = min(shutil.get_terminal_size((100, 24)).columns, _WIDEST)
-    return Console(highlight=False, markup=False, emoji=False, width=max(_NARROWEST, columns))
+    return _Console(highlight=False, markup=False, emoji=False, width=max(_NARROWEST, columns))
 
 
 def print_report(console: Console, found: FileFigures) -> None:
@@ -45,7 +66,7 @@ def print_report(console: Console, found: FileFigures) -> None:
     _print(console, _recaps(found, console))
     _print(console, _traces(found, console.width))
     print_warnings(console, found.warnings)
-    print_end(console, found.took_ms, found.spend, found.new_traces)
+    print_end(console, found.took_ms, spent(found.spend, found.may_ask), found.new_traces)
 
 
 def print_tools(console: Console, tools: Mapping[str, ToolFigures], refs: int) -> None:
@@ -61,10 +82,10 @@ def print_warnings(console: Console, warnings: Counter[str]) -> None:
         console.print()
 
 
-def print_end(console: Console, took_ms: int, spend: Spend, new_traces: int | None) -> None:
+def print_end(console: Console, took_ms: int, cost: str, new_traces: int | None) -> None:
     """How long it took, what it cost, and what stays."""
     stays = "Nothing is kept." if new_traces is None else f"{plural(new_traces, 'new trace')} in your store."
-    console.print(Text(f"Replayed in {lasted(took_ms)}. {spent(spend)} {stays}", style="dim"))
+    console.print(Text(f"Replayed in {lasted(took_ms)}. {cost} {stays}", style="dim"))
 
 
 def _print(console: Console, pieces: Iterable[RenderableType]) -> None:
@@ -105,7 +126,7 @@ def _curve(found: FileFigures, width: int) -> Iterable[RenderableType]:
     top = short(max(before for before, _ in peaks))
     for row, line in enumerate(lines):
         label = top if row == 0 else ""
-        yield Text(f"{label:>{_AXIS - 1}} \u2502", style="dim").append_text(_coloured(line))
+        yield Text().append(f"{label:>{_AXIS - 1}} \u2502", style="dim").append_text(_coloured(line))
     yield Text("0".rjust(_AXIS - 1) + " \u2514" + "\u2500" * len(peaks), style="dim")
     recaps = [recap.turn for recap in found.recaps if recap.session_id == session.session_id]
     marks = _marks({_RECAP: recaps, _COMPACTION: session.compacted_at}, count, columns)
@@ -117,8 +138,8 @@ def _curve(found: FileFigures, width: int) -> Iterable[RenderableType]:
 
 def _coloured(line: str) -> Text:
     text = Text()
-    for char in line:
-        text.append(char, style="yellow" if char == ONLY_BEFORE else "green")
+    for before, chars in groupby(line, lambda char: char == ONLY_BEFORE):
+        text.append("".join(chars), style="yellow" if before else "green")
     return text
 
 
@@ -149,19 +170,19 @@ def _tools(tools: Mapping[str, ToolFigures], refs: int, width: int) -> Iterable[
     raw = sum(tool.raw_chars for tool in tools.values())
     kept = sum(tool.kept_chars for tool in tools.values())
     bring = "brings its original" if refs == 1 else "bring the originals"
-    said = f"{raw:,} characters became {kept:,} ({percent(kept, raw)}); {plural(refs, 'ref')} {bring} back"
-    yield _heading("TOOL RESULTS", said)
+    said = f"{raw:,} characters became {kept:,} ({percent(kept, raw)}), {in_tokens(raw, kept)}"
+    yield _heading("TOOL RESULTS", f"{said}; {plural(refs, 'ref')} {bring} back")
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False, header_style="dim", show_edge=False)
     table.add_column("tool", overflow="ellipsis", no_wrap=True, max_width=28)
-    for name in ("calls", "failed", "before", "after", "kept"):
+    counts = ("calls", "failed") if width >= _ROOM_FOR_COUNTS else ()  # sizes come first
+    for name in (*counts, "before", "after", "kept"):
         table.add_column(name, justify="right", no_wrap=True)
     bar = min(_LONGEST_BAR, width - _BESIDE_BAR)
     most = max(tool.raw_chars for tool in tools.values())
     for name, tool in largest_tools(tools, MOST_TOOLS):
         table.add_row(
-            Text(name),
-            f"{tool.calls:,}",
-            f"{tool.errors:,}" if tool.errors else "",
+            Text(in_line(name)),
+            *((f"{tool.calls:,}", f"{tool.errors:,}" if tool.errors else "") if counts else ()),
             short(tool.raw_chars),
             short(tool.kept_chars),
             percent(tool.kept_chars, tool.raw_chars),
@@ -186,8 +207,8 @@ def _recaps(found: FileFigures, console: Console) -> Iterable[RenderableType]:
     yield _heading("RECAPS", "what a person coming back after a pause would have read")
     shown = telling(found.recaps, MOST_RECAPS)
     for recap in shown:
-        yield Text(f"  {_RECAP} ", style="cyan").append(pause(recap), style="dim")
-        yield from _indented(Text(recap.text), 4, console)
+        yield Text().append(f"  {_RECAP} ", style="cyan").append(pause(recap), style="dim")
+        yield from _indented(Text(clean(recap.text)), 4, console)
     left = len(found.recaps) - len(shown)
     if left:
         yield Text(f"    and {left:,} more", style="dim")
@@ -203,7 +224,7 @@ def _traces(found: FileFigures, width: int) -> Iterable[RenderableType]:
     table.add_column(overflow="ellipsis", no_wrap=True, width=max(20, width - 12))
     for trace in best(found.traces)[:MOST_TRACES]:
         said = trace.reflection or trace.said
-        tools = f"[{', '.join(trace.tools[:5])}]" if trace.tools else ""
+        tools = f"[{', '.join(map(in_line, trace.tools[:5]))}]" if trace.tools else ""
         lines = [line for line in (trace.asked, f"{tools} \u2192 {said}".strip() if said else tools) if line]
         for place, line in enumerate(lines):
             table.add_row(alpha(trace) if place == 0 else "", Text(line, style="dim" if place else ""))

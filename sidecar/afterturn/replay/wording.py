@@ -3,8 +3,9 @@
 from collections import Counter
 from pathlib import Path
 
-from afterturn.replay.figures import FileFigures, RecapFound, Spend, TraceFound
-from afterturn.replay.numbers import lasted, moment, plural
+from afterturn.replay.figures import FileFigures, RecapFound, SessionFigures, Spend, TraceFound
+from afterturn.replay.numbers import lasted, moment, plural, short, tokens
+from afterturn.text import clean, cut
 
 HARNESSES = {
     "aider": "aider",
@@ -19,7 +20,22 @@ HARNESSES = {
     "pi": "pi",
     "swe-agent": "SWE-agent",
 }
+_LONGEST_COMPLAINT = 10_000
+"""A path may be long, and is to be found again."""
 _DOT = " \u00b7 "
+
+
+def in_line(text: str, most: int = 200) -> str:
+    """A text from a session, or a path, as it may stand in a line: nothing in it moves a cursor or hides a part.
+
+    most: the most chars of it.
+    """
+    return cut(clean(text).replace("\n", " ").replace("\t", " "), most)
+
+
+def complaint(problem: Exception | str) -> str:
+    """What is wrong, as a line for stderr."""
+    return f"afterturn: {in_line(str(problem), _LONGEST_COMPLAINT)}\n"
 
 
 def harness_name(harness: str) -> str:
@@ -29,7 +45,13 @@ def harness_name(harness: str) -> str:
 
 def title(found: FileFigures) -> str:
     """What the file is about, else its name."""
-    return found.main.title or Path(found.file).name
+    return found.main.title or in_line(Path(found.file).name)
+
+
+def name_of(session: SessionFigures) -> str:
+    """What one of several sessions is called."""
+    name = session.title or in_line(session.session_id)
+    return f"Sub-agent: {name}" if session.is_sub_agent else f"Branch: {name}" if session.branched else name
 
 
 def about(found: FileFigures) -> list[str]:
@@ -37,7 +59,7 @@ def about(found: FileFigures) -> list[str]:
     main = found.main
     since, spent_ms = moment(main.started), main.lasted_ms
     when = f"{since}, {lasted(spent_ms)}" if since and spent_ms else since
-    where = [part for part in (at_home(main.cwd) if main.cwd else "", main.model or "", when) if part]
+    where = [part for part in (at_home(in_line(main.cwd or "")), in_line(main.model or ""), when) if part]
     return [_DOT.join(line) for line in (where, _counts(found)) if line]
 
 
@@ -52,11 +74,14 @@ def _counts(found: FileFigures) -> list[str]:
     for name, noun in (("compactions", "compaction"), ("failed_turns", "failed turn")):
         if found.total(name):
             counts.append(plural(found.total(name), noun))
-    sub_agents = sum(session.parent_id is not None for session in found.sessions)
+    sub_agents = sum(session.is_sub_agent for session in found.sessions)
+    branches = sum(session.branched for session in found.sessions)
     if sub_agents:
         counts.append(plural(sub_agents, "sub-agent"))
-    if len(found.sessions) - sub_agents > 1:
-        counts.append(plural(len(found.sessions) - sub_agents, "session"))
+    if branches:
+        counts.append(plural(branches, "branch", "branches"))
+    if len(found.sessions) - sub_agents - branches > 1:
+        counts.append(plural(len(found.sessions) - sub_agents - branches, "session"))
     return counts
 
 
@@ -64,6 +89,11 @@ def at_home(path: str) -> str:
     """A path without the name of its user, where it lies below this user's home."""
     home = str(Path.home())
     return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+
+
+def in_tokens(raw: int, kept: int) -> str:
+    """About what so many chars are for a model, before and after."""
+    return f"about {short(tokens(raw))} \u2192 {short(tokens(kept))} tokens"
 
 
 def pause(recap: RecapFound) -> str:
@@ -87,15 +117,15 @@ def alpha(trace: TraceFound) -> str:
 
 def warning_lines(warnings: Counter[str], most: int) -> list[str]:
     """The most frequent warnings, and how many others there are."""
-    lines = [f"{what} ({count:,} times)" if count > 1 else what for what, count in warnings.most_common(most)]
+    lines = [in_line(what) + (f" ({count:,} times)" if count > 1 else "") for what, count in warnings.most_common(most)]
     left = len(warnings) - most
     return [*lines, f"{plural(left, 'other thing')}; --json has them all"] if left > 0 else lines
 
 
-def spent(spend: Spend) -> str:
-    """What model calls cost."""
+def spent(spend: Spend, may_ask: bool) -> str:
+    """What model calls cost. may_ask: there is a model; that none answered does not say that none was asked."""
     if not spend.calls:
-        return "No model was asked, and nothing left the machine."
+        return "No model answered." if may_ask else "No model was asked, and nothing left the machine."
     tokens = [
         f"{count:,} tokens {way}"
         for count, way in ((spend.input_tokens, "in"), (spend.output_tokens, "out"))

@@ -25,19 +25,26 @@ async function look(tab) {
   const box = await chart.boundingBox();
   await chart.hover({ position: { x: box.width * 0.5, y: 60 } });
   seen.tip = await tab.locator(".tip").first().innerText();
+  await tab.mouse.move(0, 0);
   await tab.keyboard.press("Tab");
-  await chart.focus();
+  seen.focused = await tab.evaluate(() => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+    return { element: document.activeElement.className, outline: `${outlineStyle} ${outlineWidth}` };
+  });
+  await tab.keyboard.press("ArrowRight");
   await tab.keyboard.press("ArrowRight");
   seen.nextTip = await tab.locator(".tip").first().innerText();
 
-  const mark = tab.locator(".chart a").first();
-  await mark.click();
+  await tab.keyboard.press("Tab");
+  seen.markName = await tab.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  await tab.keyboard.press("Enter");
   seen.target = await tab.evaluate(() => document.querySelector(":target")?.innerText);
 
   seen.summaries = await tab.locator("details").count();
   const first = tab.locator("details").first();
   seen.hiddenBefore = !(await first.locator(".was").isVisible());
-  await first.locator("summary").click();
+  await first.locator("summary").focus();
+  await tab.keyboard.press("Enter");
   seen.kept = await first.locator(".kept pre").innerText();
   seen.was = await first.locator(".was").innerText();
   seen.shownAfter = await first.locator(".was").isVisible();
@@ -46,6 +53,10 @@ async function look(tab) {
   seen.pwned = await tab.evaluate(() => window.pwned ?? null);
   await tab.mouse.move(0, 0);
   await tab.screenshot({ path: screenshot, fullPage: true });
+
+  await tab.emulateMedia({ media: "print" });
+  seen.cutInPrint = await tab.evaluate(() =>
+    [...document.querySelectorAll("details[open] pre")].filter((pre) => pre.scrollHeight > pre.clientHeight + 1).length);
   return seen;
 }
 

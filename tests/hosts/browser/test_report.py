@@ -74,9 +74,12 @@ def test_a_page_as_a_person_sees_it(pages: dict[str, Path], name: str, width: in
     assert seen["tip"].startswith("turn ")
     assert "with afterturn" in seen["tip"]
     assert seen["nextTip"] != seen["tip"]
+    assert (seen["focused"]["element"], seen["focused"]["outline"]) == ("chart", "solid 2px")
+    assert seen["markName"].startswith("Recap ")
     assert seen["target"]
     assert (seen["hiddenBefore"], seen["shownAfter"]) == (True, True)
     assert "`t" in seen["kept"]
+    assert seen["cutInPrint"] == 0, "paper does not scroll"
 
 
 def test_expanding_a_summary_shows_the_original(pages: dict[str, Path]) -> None:

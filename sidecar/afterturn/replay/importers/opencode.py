@@ -118,6 +118,7 @@ def _message(session: SessionAssembly, message: Message, parts: list[dict[str, A
         for part in parts:
             _part(turn, part)
         turn.failed = message.failed and turn.assistant_text is None and not turn.calls
+        turn.aborted = turn.failed and message.aborted
 
 
 def _part(turn: Turn, part: dict[str, Any]) -> None:

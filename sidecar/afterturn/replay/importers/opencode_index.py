@@ -21,6 +21,7 @@ class Message(msgspec.Struct):
     model: str | None = None
     is_summary: bool = False
     failed: bool = False
+    aborted: bool = False
     parts: dict[str, "Part"] = {}
 
 
@@ -84,6 +85,7 @@ def describe(message: Message, item: dict[str, Any]) -> None:
     message.model = optional(item.get("modelID"))
     message.is_summary = item.get("summary") is True
     message.failed = bool(item.get("error"))
+    message.aborted = obj(item.get("error")).get("name") == "MessageAbortedError"
 
 
 def items(value: Any) -> Iterator[dict[str, Any]]:

@@ -50,7 +50,7 @@ def read(source: Source) -> Iterator[Event]:
 def _session(assembly: Assembly, name: str, header: dict[str, Any], branch: str | None) -> SessionAssembly:
     session = assembly.session(f"{name}/{branch}" if branch else name)
     start = session.start
-    start.parent_id = name if branch else None
+    start.parent_id, start.branched = (name, True) if branch else (None, False)
     start.cwd = optional(header.get("cwd"))
     start.started = start.started or epoch_ms(header.get("timestamp"))
     start.model = start.model or optional(header.get("modelId"))
@@ -95,7 +95,8 @@ def _message(session: SessionAssembly, entry: dict[str, Any], omitted: bool) -> 
 def _assistant(session: SessionAssembly, message: dict[str, Any], stamp: int | None, omitted: bool) -> None:
     session.start.model = session.start.model or optional(message.get("model"))
     turn = session.turn(stamp)
-    turn.failed = omitted or message.get("stopReason") in ("error", "aborted")
+    turn.aborted = message.get("stopReason") == "aborted"
+    turn.failed = omitted or turn.aborted or message.get("stopReason") == "error"
     for block in objects(message.get("content")):
         kind = block.get("type")
         if kind == "text":

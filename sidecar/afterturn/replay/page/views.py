@@ -8,9 +8,22 @@ from afterturn.replay.choosing import best, largest_tools, telling
 from afterturn.replay.exhibits import Exhibit, Original
 from afterturn.replay.figures import Curve, FileFigures, Point, SessionFigures, Spend, TraceFound
 from afterturn.replay.numbers import moment, percent, plural, short
-from afterturn.replay.wording import about, alpha, harness_name, pause, spent, title, traces_note, warning_lines
+from afterturn.replay.wording import (
+    about,
+    alpha,
+    harness_name,
+    in_line,
+    in_tokens,
+    name_of,
+    pause,
+    spent,
+    title,
+    traces_note,
+    warning_lines,
+)
 from afterturn.text import clean
 
+MOST_FILES = 100
 MOST_POINTS = 600
 MOST_CHARTS = 12
 MOST_RECAPS = 60
@@ -53,7 +66,7 @@ def file_view(found: FileFigures, number: int) -> View:
 def _tiles(found: FileFigures) -> list[View]:
     raw, kept = found.raw_chars, found.kept_chars
     tiles = [
-        ("tool results, in characters", f"{short(raw)} \u2192 {short(kept)}"),
+        (f"characters of tool results, {in_tokens(raw, kept)}", f"{short(raw)} \u2192 {short(kept)}"),
         ("of them kept", percent(kept, raw)),
     ]
     last = found.main.curve.last
@@ -75,10 +88,8 @@ def _chart(session: SessionFigures, found: FileFigures, recaps: Sequence[tuple[i
     count = len(session.curve)
     top = max((point.before for point in points), default=0) or 1
     peak = max(points, key=lambda point: point.before)
-    own = session is found.main
-    name = session.title or session.session_id
     return {
-        "heading": "The context, turn by turn" if own else f"Sub-agent: {name}" if session.parent_id else name,
+        "heading": "The context, turn by turn" if session is found.main else name_of(session),
         "harness": harness_name(found.harness),
         "label": f"At its largest {short(peak.before)} as it was, {short(peak.after)} with afterturn.",
         "points": json.dumps([_shown(point) for point in points]),
@@ -135,7 +146,7 @@ def _tools(found: FileFigures) -> list[View]:
     most = max((tool.raw_chars for tool in found.tools.values()), default=0) or 1
     return [
         {
-            "name": name,
+            "name": in_line(name),
             "calls": f"{tool.calls:,}",
             "errors": f"{tool.errors:,}" if tool.errors else "",
             "before": short(tool.raw_chars),
@@ -151,7 +162,7 @@ def _tools(found: FileFigures) -> list[View]:
 def _trace(trace: TraceFound) -> View:
     return {
         "alpha": alpha(trace),
-        "tools": ", ".join(trace.tools[:8]),
+        "tools": ", ".join(map(in_line, trace.tools[:8])),
         "asked": trace.asked,
         "said": trace.said,
         "reflection": trace.reflection,
@@ -174,32 +185,36 @@ def share(sizes: Iterable[int], room: int) -> int:
 
 def exhibit_view(exhibit: Exhibit, most: int) -> View:
     """One summary. most: chars of each original that are shown."""
-    names = [original.tool for original in exhibit.originals]
+    names = [in_line(original.tool) for original in exhibit.originals]
     tools = ", ".join(
         f"{name} \u00d7{names.count(name)}" if names.count(name) > 1 else name for name in dict.fromkeys(names)
     )
     raw, kept = exhibit.raw_chars, exhibit.kept_chars
-    where = f"turn {exhibit.turn + 1}" + (f", {moment(exhibit.at)}" if moment(exhibit.at) else "")
+    first, last = exhibit.turn + 1, exhibit.last_turn + 1
+    turns = f"turn {first}" if first == last else f"turns {first} to {last}"
+    where = ", ".join(part for part in (turns, moment(exhibit.at)) if part)
     return {
+        "session": exhibit.session,
         "what": f"{where}: {tools}",
         "size": f"{short(raw)} \u2192 {short(kept)} ({percent(kept, raw)})",
         "request": exhibit.request,
-        "summary": clean(exhibit.summary),
+        "summary": exhibit.summary,
         "originals": [_original(original, most) for original in exhibit.originals],
     }
 
 
 def _original(original: Original, most: int) -> View:
-    shown = min(len(original.text), most)
-    note = f"The first {shown:,} of {original.total_chars:,} characters. {original.ref} brings all of it back."
+    shown = original.text[:most]
+    is_cut = original.is_cut or len(shown) < len(original.text)
+    note = f"The first {len(shown):,} of {original.total_chars:,} characters. {original.ref} brings all of it back."
     return {
         "ref": original.ref,
-        "tool": original.tool,
+        "tool": in_line(original.tool),
         "is_error": original.is_error,
         "chars": plural(original.total_chars, "character"),
-        "args": clean(original.args),
-        "text": clean(original.text[:shown]),
-        "note": note if shown < original.total_chars else "",
+        "args": original.args,
+        "text": shown,
+        "note": note if is_cut else "",
     }
 
 
@@ -208,4 +223,4 @@ def spend_note(all_found: Sequence[FileFigures]) -> str:
     total = Spend()
     for found in all_found:
         total.join(found.spend)
-    return spent(total)
+    return spent(total, any(found.may_ask for found in all_found))
