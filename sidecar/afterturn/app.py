@@ -258,6 +258,7 @@ class App:
 
         face = Face(self._editor_needs(), params)
         self.connection.routes.update(face.routes)
+        self.connection.speak_whole()
         return face.capabilities
 
     def _editor_needs(self) -> "EditorNeeds":

@@ -228,6 +228,7 @@ def test_half_a_character_comes_whole_and_a_large_number_as_it_is(home: Path, pr
         search = {"command": "afterturn.searchTraces", "arguments": [{"query": "login"}]}
         (hit,) = server.call("workspace/executeCommand", search)["hits"]
         assert (hit["trace"]["userText"], hit["trace"]["agentText"]) == ("A login \ufffd", "A login \ufffd")
+        assert server.call("traces/list", {"sessionId": SESSION})["traces"][0]["userText"] == "A login \ufffd"
         assert re.search(rb"(?<!\\)\\ud", server.raw) is None
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from afterturn.condense.ports import RefQuery
 from afterturn.editor.ports import Spans
 from afterturn.store.sqlite.store import SqliteStore
 from tests.store.sample import DAY_MS, call, take
@@ -23,7 +24,11 @@ async def test_the_newest_session_of_some_projects(store: SqliteStore) -> None:
     assert await store.catalogue.newest(["/r"]) is None
     await store.sessions.touch("old", now_ms=9)
     assert await store.catalogue.newest(["/p"]) == "old"
-    await store.sessions.delete("old", now_ms=10)
+    await take(store, "new", call("one"), now_ms=8)
+    await store.archive.resolve("new", [RefQuery(raw="t1", short=1)], now_ms=20)
+    await store.open()  # what is written by the way comes before it
+    assert await store.catalogue.newest(["/p"]) == "old", "who looks something up does not work there"
+    await store.sessions.delete("old", now_ms=21)
     assert await store.catalogue.newest(["/p"]) == "new"
 
 

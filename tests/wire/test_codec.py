@@ -17,6 +17,7 @@ from afterturn.wire.codec import (
     decode_envelope,
     encode,
     find_id,
+    without_halves,
 )
 
 DEEP = b"[" * 200_000 + b"]" * 200_000
@@ -81,6 +82,30 @@ def test_what_is_no_message(body: bytes, code: int, id: int | str | None) -> Non
     with pytest.raises(Malformed) as problem:
         decode_envelope(body)
     assert (problem.value.code, problem.value.id) == (code, id)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (rb'"plain"', rb'"plain"'),
+        (rb'"\ud83d"', rb'"\ufffd"'),
+        (rb'"\ude00\ud83d"', rb'"\ufffd\ufffd"'),
+        (rb'"\uD83D x"', rb'"\ufffd x"'),
+        (rb'"\ud83d\ude00"', rb'"\ud83d\ude00"'),
+        (rb'"\ud83d\ud83d\ude00"', rb'"\ufffd\ud83d\ude00"'),
+        (rb'"\\ud83d"', rb'"\\ud83d"'),
+        (rb'"\\\ud83d"', rb'"\\\ufffd"'),
+        (rb'"\n\ud83d\n"', rb'"\n\ufffd\n"'),
+    ],
+)
+def test_halves_of_characters_are_replaced_for_those_who_refuse_them(body: bytes, expected: bytes) -> None:
+    assert without_halves(body) == expected
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_without_halves_a_message_says_the_same_but_for_them(text: str) -> None:
+    replaced = json.loads(without_halves(encode(text)))
+    assert replaced == text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @pytest.mark.req("framing.lone-surrogates")

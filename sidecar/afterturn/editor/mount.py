@@ -29,7 +29,6 @@ from afterturn.editor.params import params_type, strict_converter, structured
 from afterturn.editor.places import SCHEME
 from afterturn.editor.ports import Needs
 from afterturn.editor.progress import Progress
-from afterturn.editor.showing import whole
 from afterturn.misfits import InvalidInputError
 from afterturn.rpc.call import Call, Handler
 from afterturn.rpc.routes import DEFAULT_DEADLINE_SECONDS, Route
@@ -177,19 +176,19 @@ class Face:
         )
 
     async def _answer(self, work: Any) -> msgspec.Raw:
-        return _whole_json(self._converter.unstructure(await work))
+        return _as_json(self._converter.unstructure(await work))
 
     def _shut_down(self, given: Empty, call: Call) -> Any:
         self._needs.begin_shutdown()
-        return _whole_json(None)  # to the connection None would be a result that is not described
+        return _as_json(None)  # to the connection None would be a result that is not described
 
 
-def _whole_json(result: Any) -> msgspec.Raw:
-    """A result as JSON that every editor can read: Neovim drops a message with half a character, and its request."""
+def _as_json(result: Any) -> msgspec.Raw:
+    """A result of pygls's converter, which is JSON already but for the text of it."""
     try:
         return msgspec.Raw(msgspec.json.encode(result))
-    except (UnicodeEncodeError, OverflowError):  # or an integer of any size
-        return msgspec.Raw(whole(json.dumps(result, ensure_ascii=False)).encode())
+    except (UnicodeEncodeError, OverflowError):  # half a character, or an integer of any size
+        return msgspec.Raw(json.dumps(result).encode())
 
 
 def _own_route(name: str, params: type[Any], handle: Handler) -> Route:

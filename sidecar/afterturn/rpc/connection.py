@@ -20,7 +20,15 @@ from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
 from afterturn.rpc.order import SessionOrder
 from afterturn.rpc.questions import Questions
 from afterturn.rpc.routes import Route, Routes
-from afterturn.wire.codec import Envelope, Malformed, decode_envelope, decode_usual, encode, encode_usual
+from afterturn.wire.codec import (
+    Envelope,
+    Malformed,
+    decode_envelope,
+    decode_usual,
+    encode,
+    encode_usual,
+    without_halves,
+)
 from afterturn.wire.framing import Fault, Frame, Framing
 from afterturn_protocol.errors import (
     INVALID_REQUEST,
@@ -307,6 +315,13 @@ class Connection:
             call.scope.cancel()
 
     # -- out ---------------------------------------------------------------------------------------------
+
+    def speak_whole(self) -> None:
+        """Send U+FFFD for every lone surrogate from now on: an editor may drop a message that holds one."""
+        self._wrap = self._wrap_whole
+
+    def _wrap_whole(self, body: bytes) -> bytes:
+        return self._framing.wrap(without_halves(body))
 
     def _finish(self, call: Call, result: Any) -> None:
         id = call.id

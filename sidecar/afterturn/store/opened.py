@@ -76,7 +76,11 @@ class OpenedFiles:
             return
         before = time.time() - STALE_SECONDS
         for file in self._folder.glob("*/*"):
-            if file.stat().st_mtime < before:
+            try:
+                stale = file.stat().st_mtime < before
+            except FileNotFoundError:
+                continue  # another process has just removed it
+            if stale:
                 file.unlink(missing_ok=True)
 
 

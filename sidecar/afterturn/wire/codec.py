@@ -225,6 +225,19 @@ def encode(message: Any) -> bytes:
         return json.dumps(plain, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
+_ESCAPE = re.compile(
+    rb"\\(?:(?P<pair>u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def without_halves(body: bytes) -> bytes:
+    """An encoded message with U+FFFD in place of every lone surrogate, for readers that refuse a text with one."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        return body
+    return _ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], body)
+
+
 # An unterminated string is one token to the end: were it none, every later quote in it would be tried anew.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _ID_VALUE = re.compile(rb'\s*:\s*(-?\d{1,18}|"(?:[^"\\\x00-\x1f]|\\["\\/bfnrtu])*")\s*[,}]')

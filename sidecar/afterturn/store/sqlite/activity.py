@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from afterturn.store.sqlite.scopes import find_session, touch, view_of
+from afterturn.store.sqlite.scopes import find_session, mark_read, view_of
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -26,7 +26,7 @@ class Activity:
         self._noted: dict[str, int] = {}
 
     def note(self, session_id: str, now_ms: int) -> None:
-        """The session is active now. Nobody waits for the write; one that fails is tried with a later read."""
+        """The session is read from now. Nobody waits for the write; one that fails is tried with a later read."""
         if abs(now_ms - self._noted.get(session_id, -NOTED_EVERY_MS)) < NOTED_EVERY_MS:
             return
         if len(self._noted) >= REMEMBERED_SESSIONS:
@@ -36,7 +36,7 @@ class Activity:
         def write(connection: Connection) -> None:
             row = find_session(connection, session_id)
             if row is not None:
-                touch(connection, view_of(connection, row), now_ms)
+                mark_read(connection, view_of(connection, row), now_ms)
 
         def done(written: asyncio.Future[None]) -> None:
             if written.cancelled() or written.exception() is not None:

@@ -29,7 +29,7 @@ class SqliteCatalogue:
         self._engine = engine
 
     async def newest(self, projects: Sequence[str]) -> str | None:
-        """The session of one of these projects that was active last. Raises StoreUnavailable, as every method here."""
+        """The session of these projects that was worked in last. Raises StoreUnavailable, as every method here."""
         return await self._engine.read(lambda connection: _newest(connection, projects), key=self)
 
     async def spans(self, session_id: str) -> Spans:

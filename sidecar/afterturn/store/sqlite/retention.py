@@ -60,7 +60,9 @@ class Retention:
 def _step(connection: Connection, before: int, limit: int, expired: list[str]) -> Swept:
     """One step; a session of which nothing raw is left then is added to `expired`."""
     row = connection.execute(
-        "SELECT session, id FROM sessions WHERE holds_raw = 1 AND active_at < ? ORDER BY active_at LIMIT 1", (before,)
+        "SELECT session, id FROM sessions WHERE holds_raw = 1 AND max(active_at, read_at) < ?"
+        " ORDER BY max(active_at, read_at) LIMIT 1",
+        (before,),
     ).fetchone()
     if row is None:
         return Swept(0, False)

@@ -92,8 +92,16 @@ def owner_of(scopes: list[Scope], ref: int) -> Scope | None:
 
 
 def touch(connection: Connection, scopes: list[Scope], now_ms: int) -> None:
-    """The session is active now, and so are its ancestors, whose refs are resolved from it."""
+    """The session is worked in now, and so are its ancestors, whose refs are resolved from it."""
     for scope in scopes:
         connection.execute(
             "UPDATE sessions SET active_at = ? WHERE session = ? AND active_at < ?", (now_ms, scope.session, now_ms)
+        )
+
+
+def mark_read(connection: Connection, scopes: list[Scope], now_ms: int) -> None:
+    """The session is read from now, and so are its ancestors: what is looked up is kept, but nobody works there."""
+    for scope in scopes:
+        connection.execute(
+            "UPDATE sessions SET read_at = ? WHERE session = ? AND read_at < ?", (now_ms, scope.session, now_ms)
         )

@@ -26,9 +26,10 @@ CREATE TABLE sessions (
     holds_raw INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
     active_at INTEGER NOT NULL,
+    read_at INTEGER NOT NULL DEFAULT 0,
     turn_state BLOB
 );
-CREATE INDEX sessions_to_expire ON sessions (active_at) WHERE holds_raw = 1;
+CREATE INDEX sessions_to_expire ON sessions (max(active_at, read_at)) WHERE holds_raw = 1;
 
 -- Content-addressed; data is sealed. A blob lives as long as a result refers to it.
 CREATE TABLE blobs (
