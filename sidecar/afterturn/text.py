@@ -9,11 +9,18 @@ from functools import cache
 
 ELLIPSIS = "\u2026"
 # Controls but tab and line feed; C1 controls; zero-width marks, BOM and bidirectional overrides, which can hide text.
-# The zero-width joiners U+200C and U+200D stay: some scripts and emoji need them.
-_INVISIBLE = (
+# The zero-width joiners U+200C and U+200D stay: some scripts and emoji need them. A part of a pattern.
+INVISIBLE = (
     r"\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f"
     r"\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 )
+# Escape sequences of terminals, parts of patterns. Each alternative stops at the next ESC or line end, so that one without
+# its end costs at most its own line.
+ESCAPE = (
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
+    r"|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]+[0-~]?|[0-~])?"
+)
+C1_ESCAPE = r"\x9b[0-?]*[ -/]*[@-~]?"
 _INVISIBLE_ASCII = bytes(code for code in (*range(0x20), 0x7F) if code not in b"\b\t\n\r")
 
 
@@ -96,17 +103,12 @@ def clean(text: str) -> str:
 
 @cache
 def _invisible() -> re.Pattern[str]:
-    return re.compile(f"[{_INVISIBLE}]")
+    return re.compile(f"[{INVISIBLE}]")
 
 
 @cache
 def _ansi() -> re.Pattern[str]:
-    # Each alternative stops at the next ESC or line end, so an unterminated sequence costs at most its own line.
-    return re.compile(
-        r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
-        r"|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]+[0-~]?|[0-~])?"
-        r"|\x9b[0-?]*[ -/]*[@-~]?"
-    )
+    return re.compile(f"{ESCAPE}|{C1_ESCAPE}")
 
 
 def _apply_returns(text: str) -> str:

@@ -19,7 +19,7 @@ TRIGGERS = [
     "mysql -p", "password: |\n  ", "kind: Secret\ndata:\n  a: ", "data:\n", "密码：", "ENV TOKEN ",
     'variable "token" {', "machine h login l password ", "User=u;Password=", "<token ", "identified by '",
     "a.b.password=", "echo a | ", "printf a | ", "sudo -S <<< a", "<<<a ", "BasicAuth(", '{"name": "Cookie", "value": ',
-    "config set //a/:token ",
+    "config set //a/:token ", "\x1b[31m", "\x1b]8;;", "\u200b", "\x1b[1mtoken\x1b[m=", "\\u001b[1m",
 ]  # fmt: skip
 RUNS = ["aB3", "-", " ", "\n", "\\", '"', "{", "a."]
 

@@ -27,7 +27,9 @@ BITS = [
     "&sig=", "User=u;", "variable ", "default = ", " {", ":thin:u/p", "identified by ", "-passin ", "pass",
     "<![CDATA[", "]]>", "a.b.", "X-", "is ", "to ", "hunter2!x", "setPassword(", ".password(", "&quot;", "%22",
     "\\u0022", "\u201c", "\u201d", "SecretStr(", "define('", "user", "echo ", " | sudo -S ls", "auth=(", "**", "curl ",
-    " -b ", "ssh-keygen -N ", "a=b; ", "xox", "kind: Secret\ndata:\n  a: x1y2\n", "\n---\n", "Private-Lines: 8\n",
+    "\x1b[31m", "\x1b[m\x1b[K", "\x1b]8;;", "\x07", "\x1b", "\x9b1m", "\u200b", "\x00", "\\u001b[1m", "\\u200b", "<<< ",
+    "printf ", "BasicAuth(", "/:_authToken ", " -b ", "ssh-keygen -N ", "a=b; ", "xox", "\n---\n", "Private-Lines: 8\n",
+    "kind: Secret\ndata:\n  a: x1y2\n",
 ]  # fmt: skip
 MIXED = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
 NAMES = st.sampled_from(["password", "token", "Cookie", "Authorization", "cookies", "name", "value", "--password", "x"])
@@ -55,6 +57,20 @@ def test_a_distinct_key_survives_in_no_surrounding(before: str, kind: str, after
 @given(before=MIXED, kind=st.sampled_from(GLUED), after=MIXED)
 def test_a_distinct_key_survives_in_no_syntax(before: str, kind: str, after: str) -> None:
     assert KEYS[kind][0] not in REDACTOR.redact(before + KEYS[kind][0] + after)[0]
+
+
+@given(
+    key=st.sampled_from([KEYS[kind][0] for kind in GLUED]),
+    places=st.lists(st.integers(0, 200), min_size=1, max_size=5),
+    unseen=st.sampled_from(
+        ["\x1b[31m", "\x1b[m\x1b[K", "\x1b]8;;http://x\x07", "\u200b", "\x00", "\\u001b[0;1m", "\x9b1m"]
+    ),
+)
+def test_a_key_with_something_unseen_in_it_goes_too(key: str, places: list[int], unseen: str) -> None:
+    parted = key
+    for place in sorted({place % len(key) for place in places}, reverse=True):
+        parted = parted[:place] + unseen + parted[place:]
+    assert key not in REDACTOR.redact(f"a {parted} b")[0].replace(unseen, "")
 
 
 @given(before=NEUTRAL, after=NEUTRAL)

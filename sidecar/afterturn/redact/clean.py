@@ -24,6 +24,9 @@ def is_clean(text: str) -> bool:
         or ("cre" in low and ("cret" in low or "cred" in low))
         or "zation" in low
         or "@" in low
+        or "\x1b" in low
+        or "\x00" in low
+        or "u001b" in low
         or "sig=" in low
         or "identified " in low
         or "curl" in low

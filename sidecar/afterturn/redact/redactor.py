@@ -52,26 +52,30 @@ class Redactor:
         """The text without its secrets, and how many of each type there were. A clean text comes back as it is."""
         if len(text) <= SHORT and not self._extra and is_clean(text):
             return text, {}
+        from afterturn.redact.parted import Seen, is_parted
+        from afterturn.redact.span import outside_markers
+
         counts: dict[str, int] = {}
         known: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         for _ in range(_PASSES):
-            pieces: list[str] = []
-            found = False
-            for piece, types in self._scanned(text, *known):
-                pieces.append(piece)
-                for type, count in types.items():
-                    found = True
-                    counts[type] = counts.get(type, 0) + count
-            if not found:
+            found: list[Any] = []
+            if is_parted(text):
+                seen = Seen(text)
+                found = list(outside_markers(text, seen.within(self._found(seen.text, ({}, {})))))
+                text = _replaced(text, found, counts)
+            more = list(self._found(text, known))
+            text = _replaced(text, more, counts)
+            if not found and not more:
                 break
-            text = "".join(pieces)
         return text, counts
 
-    def _scanned(self, text: str, names: dict[str, Any], seen: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
+    def _found(self, text: str, known: tuple[dict[str, Any], dict[str, Any]]) -> Iterator[Any]:
+        """The spans to replace, in order, none over another. known: names and places seen before in such a text."""
         from afterturn.redact.scan import BACK, Piece, Progress, spans
         from afterturn.redact.span import has_markers, merged, outside_markers
 
-        progress = Progress(names, [0, 0], seen, {})
+        names, places = known
+        progress = Progress(names, [0, 0], places, {})
         marked = has_markers(text)
         pending: list[Any] = []
         given = start = 0
@@ -82,11 +86,16 @@ class Redactor:
             pending += outside_markers(text, found) if marked else found
             # What comes later may still begin up to BACK chars before its place.
             until = len(text) if stop == len(text) else max(given, stop - BACK)
-            result, counts, given = _replaced(text, given, until, merged(pending))
+            for span in merged(pending):
+                if span.end > until:
+                    until = min(until, span.start)
+                    break
+                yield span
+                given = span.end
+            given = max(given, until)
             # Kept as they were found: what names a merged one depends on all of it.
             pending = [span for span in pending if span.end > given]
             start = stop
-            yield result, counts
 
     def redact_json(self, value: Any) -> tuple[Any, dict[str, int]]:
         """A JSON value without its secrets, and their counts. A new value; what was given stays as it was."""
@@ -107,17 +116,16 @@ class Redactor:
                     yield Span(found.start(), found.end(), BY_SETTING, CUSTOM)
 
 
-def _replaced(text: str, given: int, until: int, spans: list[Any]) -> tuple[str, dict[str, int], int]:
+def _replaced(text: str, spans: list[Any], counts: dict[str, int]) -> str:
+    """The text with markers in place of the spans, which are counted."""
     from afterturn.redact.span import marker
 
-    counts: dict[str, int] = {}
+    if not spans:
+        return text
     parts: list[str] = []
+    given = 0
     for span in spans:
-        if span.end > until:
-            until = min(until, span.start)
-            break
         parts += (text[given : span.start], marker(span.type))
         counts[span.type] = counts.get(span.type, 0) + 1
         given = span.end
-    parts.append(text[given:until])
-    return "".join(parts), counts, max(given, until)
+    return "".join([*parts, text[given:]])
