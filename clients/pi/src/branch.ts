@@ -4,13 +4,24 @@
  * pi has a projection of its own, but only the newer line shows it to extensions; both lines write the same entries.
  */
 import type * as afterturn from "@afterturn/client";
-import type { Entry, Message, Model } from "./host.js";
+import type { Entry, Message, Model, SessionManager } from "./host.js";
 import { contextMessage, isFailedAttempt, text } from "./messages.js";
 
 export const RECAP_ENTRY = "session-recap";
 
 /** Enough for the window of a recap (30) with everything that is left out of it. */
 const CONTEXT_MESSAGES = 80;
+
+/** A session's entries. What is kept in it stands on the branch on which the session was when that came. */
+export interface Tree {
+  branch: Entry[];
+  /** Those of every branch. */
+  all: Entry[];
+}
+
+export function treeOf(session: SessionManager): Tree {
+  return { branch: session.getBranch(), all: session.getEntries() };
+}
 
 export interface Seen {
   entry: Entry;
@@ -105,14 +116,9 @@ function recapData(data: unknown): { text: string; model?: string | null } | und
   return { text: words, model: typeof model === "string" ? model : null };
 }
 
-export function modelInfo(model: Model, available: Model[]): afterturn.ModelInfo {
-  const offered = available.filter((each) => each.provider === model.provider);
-  return {
-    provider: model.provider,
-    id: model.id,
-    api: model.api,
-    available: offered.map(({ provider, id }) => ({ provider, id })),
-  };
+/** `available`: of all providers, since a person may name a model of another one. */
+export function modelInfo({ provider, id, api }: Model, available: Model[]): afterturn.ModelInfo {
+  return { provider, id, api, available: available.map((each) => ({ provider: each.provider, id: each.id })) };
 }
 
 /** What a recap is drafted from. */

@@ -1,6 +1,6 @@
 /** A finished piece of work as an episode: the branch since the last capture, minus what was omitted from it. */
 import type * as afterturn from "@afterturn/client";
-import { edits } from "./branch.js";
+import { edits, type Tree } from "./branch.js";
 import type { Entry, Message } from "./host.js";
 import { blocks, isFailedAttempt, text, thinking, toolUses } from "./messages.js";
 
@@ -19,8 +19,8 @@ interface Said {
 }
 
 /** The piece of work since the last capture; undefined where nobody asked for anything. */
-export function pieceOf(branch: Entry[], sessionId: string): Piece | undefined {
-  const said = spoken(branch.slice(captured(branch) + 1));
+export function pieceOf(tree: Tree, sessionId: string): Piece | undefined {
+  const said = spoken(tree.branch.slice(captured(tree) + 1));
   const request = said.findLast(({ message }) => message.role === "user");
   const [first, last] = [said[0], said.at(-1)];
   if (!request || !first || !last) return undefined;
@@ -38,11 +38,19 @@ export function pieceOf(branch: Entry[], sessionId: string): Piece | undefined {
   };
 }
 
-/** Where the last capture ended, -1 before the first. */
-function captured(branch: Entry[]): number {
-  const marker = branch.findLast((entry) => entry.customType === CAPTURED_ENTRY);
-  const { upTo } = (marker?.data ?? {}) as { upTo?: unknown };
-  return branch.findIndex((entry) => entry.id === upTo);
+/**
+ * The last entry of the branch that was captured, -1 before the first. A capture holds all from the root to where it
+ * ends; that may be on another branch, which parts from this one later.
+ */
+function captured({ branch, all }: Tree): number {
+  const parents = new Map(all.map(({ id, parentId }) => [id, parentId]));
+  const held = new Set<string>();
+  for (const { customType, data } of all) {
+    if (customType !== CAPTURED_ENTRY) continue;
+    let at = ((data ?? {}) as { upTo?: string | null }).upTo;
+    for (; at && !held.has(at); at = parents.get(at)) held.add(at);
+  }
+  return branch.findLastIndex(({ id }) => held.has(id));
 }
 
 function spoken(entries: Entry[]): Said[] {

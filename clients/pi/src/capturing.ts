@@ -1,6 +1,5 @@
 /** Finished work on its way to the sidecar, one piece after the other, so that each begins where the last one ended. */
-import { type Piece, pieceOf } from "./capture.js";
-import type { Entry } from "./host.js";
+import type { Piece } from "./capture.js";
 import type { Sidecar } from "./sidecar.js";
 
 export class Capturing {
@@ -11,14 +10,13 @@ export class Capturing {
 
   /**
    * `project`: said with each piece, since one that is sent when the session is over comes without its opening.
-   * `branch`: the session as it is then, undefined once it is over. `taken`: told of a piece that is on disk; it marks
-   * in the branch how far that goes.
+   * `next`: the piece that there is then; it never throws. `taken`: told of a piece that is on disk; it marks in the
+   * session how far that goes.
    */
   constructor(
-    private readonly sessionId: string,
     private readonly project: string,
     private readonly sidecar: Sidecar,
-    private readonly branch: () => Entry[] | undefined,
+    private readonly next: () => Piece | undefined,
     private readonly taken: (piece: Piece) => void,
   ) {}
 
@@ -28,8 +26,7 @@ export class Capturing {
       const again = this.#unsure;
       this.#unsure = undefined;
       if (again) await this.#send(again);
-      const branch = this.branch();
-      const piece = branch && pieceOf(branch, this.sessionId);
+      const piece = this.next();
       if (piece && !(await this.#send(piece))) this.#unsure = piece;
     });
   }

@@ -11,7 +11,7 @@ type Action = (session: Session) => Promise<string>;
 const ACTIONS: Record<string, Action> = {
   status: async (session) => {
     const status = await session.sidecar.demand((client) => client.afterturn.status({}));
-    return statusReport(status, session.standing);
+    return statusReport(status, session.standing, session.recoverable);
   },
   on: (session) => session.turn(true),
   off: (session) => session.turn(false),
@@ -31,18 +31,21 @@ export function registerCommands(pi: Pi, session: () => Session | undefined): vo
     return async (args: string, context: Context) => {
       const current = session();
       if (!current) return;
+      // The answer may come when pi has left the session; nobody waits for it then.
+      const tell = (message: string, type: "info" | "warning"): void =>
+        current.whileRunning(() => context.ui.notify(message, type));
       try {
         const message = await action(current, args.trim());
-        if (message) context.ui.notify(message, "info");
+        if (message) tell(message, "info");
       } catch (error) {
-        context.ui.notify(error instanceof Error ? error.message : String(error), "warning");
+        tell(error instanceof Error ? error.message : String(error), "warning");
       }
     };
   };
   pi.registerCommand("afterturn", {
     description: "afterturn: status, on, off, flush (condense what waits now), stats (model use)",
     getArgumentCompletions: (prefix) => completions(prefix),
-    handler: run((current, word) => (ACTIONS[word || "status"] ?? unknown)(current)),
+    handler: run((current, word) => actionOf(word || "status")(current)),
   });
   pi.registerCommand("recap", {
     description: "What this session is about and what comes next",
@@ -52,6 +55,11 @@ export function registerCommands(pi: Pi, session: () => Session | undefined): vo
     description: "Search the finished work of this project: /traces QUERY",
     handler: run((current, query) => traces(current, query)),
   });
+}
+
+/** What a word stands for; a name that every object has stands for nothing. */
+function actionOf(word: string): Action {
+  return (Object.hasOwn(ACTIONS, word) && ACTIONS[word]) || unknown;
 }
 
 async function unknown(): Promise<string> {
@@ -68,7 +76,7 @@ async function recap(session: Session): Promise<string | undefined> {
     client.recap.now({ sessionId: session.id, context: session.recapContext() }, { timeoutMs: RECAP_PATIENCE_MS }),
   );
   if (!drafted) return `No recap (${reason ?? "nothing to say"}).`;
-  session.recapReady(drafted);
+  session.whileRunning(() => session.recapReady(drafted));
   return undefined;
 }
 

@@ -6,7 +6,7 @@
  * again.
  */
 import type * as afterturn from "@afterturn/client";
-import { edits } from "./branch.js";
+import { edits, type Tree } from "./branch.js";
 import type { Boundary, ContextEdit, Entry, Message } from "./host.js";
 
 export const CONDENSED_ENTRY = "afterturn-condensed";
@@ -35,16 +35,22 @@ export class Condensing {
   /** Results that an edit on the branch speaks for: ours, or one that somebody else made. */
   #edited = new Set<string>();
 
-  /** `keep` stores what is new in the session, so that a restart has it before the sidecar is there. */
-  constructor(private readonly keep: (replacements: Replacement[]) => void) {}
+  /**
+   * `keep` stores what is new in the session, so that a restart has it before the sidecar is there. `knowsEdits`:
+   * whether this pi makes anything of edits; the older line shows the originals of a session that the newer edited.
+   */
+  constructor(
+    private readonly keep: (replacements: Replacement[]) => void,
+    private readonly knowsEdits: boolean,
+  ) {}
 
-  /** Read a branch anew: after a start, and after a move in the tree. */
-  restore(branch: Entry[]): void {
-    this.#edited = new Set(edits(branch).keys());
-    for (const entry of branch) {
-      if (entry.customType === CONDENSED_ENTRY) keptReplacements(entry.data).forEach((each) => this.#add(each));
-      if (entry.message?.role === "toolResult") this.measure([entry.message]);
+  /** Read the session anew: after a start, and after a move in the tree. */
+  restore({ branch, all }: Tree): void {
+    this.#edited = new Set(this.knowsEdits ? edits(branch).keys() : []);
+    for (const { customType, data } of all) {
+      if (customType === CONDENSED_ENTRY) keptReplacements(data).forEach((each) => this.#add(each));
     }
+    for (const { message } of branch) if (message?.role === "toolResult") this.measure([message]);
   }
 
   /** Remember how large the results are. */
@@ -58,7 +64,8 @@ export class Condensing {
     if (fresh.length) this.keep(fresh);
   }
 
-  #add(replacement: Replacement): boolean {
+  #add(replacement: unknown): boolean {
+    if (!isReplacement(replacement)) return false;
     const at = key(replacement.toolCallId, replacement.resultTimestamp);
     if (this.#replacements.has(at)) return false;
     this.#replacements.set(at, replacement);
@@ -68,10 +75,9 @@ export class Condensing {
   /** Put what is not in the session yet into a request's messages, in place: a new list would cost pi its cache. */
   swap(messages: Message[]): void {
     if (!this.#replacements.size) return;
-    for (const message of messages) {
-      if (message.role !== "toolResult") continue;
-      const found = this.#replacements.get(key(message.toolCallId, message.timestamp));
-      if (found && !this.#edited.has(found.entryId ?? "")) message.content = [{ type: "text", text: found.text }];
+    for (const [at, result] of distinct(messages)) {
+      const found = this.#replacements.get(at);
+      if (found && !this.#edited.has(found.entryId ?? "")) result.content = [{ type: "text", text: found.text }];
     }
   }
 
@@ -102,16 +108,35 @@ export class Condensing {
   }
 }
 
+/** Results by their keys. Some providers give no ids: results that cannot be told apart are left out. */
+function distinct(messages: Message[]): Map<string, Message> {
+  const found = new Map<string, Message>();
+  const twice = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== "toolResult") continue;
+    const at = key(message.toolCallId, message.timestamp);
+    if (found.has(at)) twice.add(at);
+    found.set(at, message);
+  }
+  for (const at of twice) found.delete(at);
+  return found;
+}
+
 function size(content: unknown): number {
   if (typeof content === "string") return content.length;
   if (!Array.isArray(content)) return 0;
   return content.reduce((sum: number, part) => sum + (typeof part?.text === "string" ? part.text.length : 0), 0);
 }
 
-function keptReplacements(data: unknown): Replacement[] {
+function keptReplacements(data: unknown): unknown[] {
   const { replacements } = (data ?? {}) as { replacements?: unknown };
-  if (!Array.isArray(replacements)) return [];
-  return replacements.filter((each) => typeof each?.toolCallId === "string" && typeof each?.text === "string");
+  return Array.isArray(replacements) ? replacements : [];
+}
+
+/** What goes to the model has to be a text, whoever has kept or sent it. */
+function isReplacement(found: unknown): found is Replacement {
+  const { toolCallId, text } = (found ?? {}) as Partial<Replacement>;
+  return typeof toolCallId === "string" && typeof text === "string" && text !== "";
 }
 
 interface Replaceable {

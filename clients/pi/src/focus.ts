@@ -6,15 +6,23 @@
 export type Seen = "focus" | "blur" | "typed";
 
 const ESCAPE = "\x1b";
+const BEL = "\x07";
 /** Introducers of strings that end with BEL or ESC \: OSC, DCS, SOS, PM, APC. Terminals answer questions with them. */
 const STRINGS = "]PX^_";
 
-type State = "ground" | "escape" | "sequence" | "key" | "string" | "stringEscape" | "mouse";
+type State = "ground" | "escape" | "sequence" | "key" | "string" | "mouse";
 
-/** Cuts input into sequences, which may arrive in any pieces. */
+/**
+ * Cuts input into sequences, which may arrive in any pieces.
+ *
+ * An escape begins a sequence wherever it comes: what a person types or pastes can be the head of one that never ends,
+ * and must not swallow what the terminal says later.
+ */
 export class FocusReader {
   #state: State = "ground";
+  /** What follows the introducer; that of a string is not kept. */
   #sequence = "";
+  #inString = false;
   #pasted = false;
   #mouseBytes = 0;
 
@@ -29,13 +37,12 @@ export class FocusReader {
   }
 
   #step(character: string): Seen | undefined {
+    if (character === ESCAPE) return this.#begin();
     switch (this.#state) {
       case "ground":
-        if (character !== ESCAPE) return "typed";
-        this.#state = "escape";
-        return undefined;
+        return "typed";
       case "escape":
-        return this.#escaped(character);
+        return this.#introduced(character);
       case "sequence":
         this.#sequence += character;
         return character >= "@" && character <= "~" ? this.#ended() : undefined;
@@ -45,34 +52,37 @@ export class FocusReader {
       case "mouse":
         if (--this.#mouseBytes === 0) this.#state = "ground";
         return undefined;
-      default:
-        this.#inString(character);
+      case "string":
+        if (character === BEL) this.#state = "ground";
         return undefined;
     }
   }
 
-  #escaped(character: string): Seen | undefined {
+  #begin(): Seen | undefined {
+    const alone = this.#state === "escape" && !this.#inString;
+    this.#inString = this.#state === "string";
+    this.#state = "escape";
+    return alone ? "typed" : undefined;
+  }
+
+  #introduced(character: string): Seen | undefined {
     this.#sequence = "";
-    if (character === ESCAPE) return "typed";
     if (character === "[") this.#state = "sequence";
     else if (character === "O") this.#state = "key";
     else this.#state = STRINGS.includes(character) ? "string" : "ground";
-    return this.#state === "ground" ? "typed" : undefined;
-  }
-
-  #inString(character: string): void {
-    const ends = character === "\x07" || (this.#state === "stringEscape" && character === "\\");
-    this.#state = ends ? "ground" : character === ESCAPE ? "stringEscape" : "string";
+    const endsString = this.#inString && character === "\\";
+    return this.#state === "ground" && !endsString ? "typed" : undefined;
   }
 
   #ended(): Seen | undefined {
     const sequence = this.#sequence;
     this.#state = "ground";
-    if (sequence === "M") [this.#state, this.#mouseBytes] = ["mouse", 3];
     if (sequence === "200~") this.#pasted = true;
     if (sequence === "201~") this.#pasted = false;
-    if (!this.#pasted && sequence === "I") return "focus";
-    if (!this.#pasted && sequence === "O") return "blur";
+    if (this.#pasted) return "typed";
+    if (sequence === "M") [this.#state, this.#mouseBytes] = ["mouse", 3];
+    if (sequence === "I") return "focus";
+    if (sequence === "O") return "blur";
     return isReply(sequence) ? undefined : "typed";
   }
 }
@@ -89,6 +99,8 @@ const STOP_REPORTING = `${ESCAPE}[?1004l`;
 export class TerminalFocus {
   readonly #reader = new FocusReader();
   readonly #listener: (data: Buffer | string) => void;
+  readonly #ask = (): unknown => process.stdout.write(REPORT);
+  readonly #stopAsking = (): unknown => process.stdout.write(STOP_REPORTING);
   #reporting = false;
 
   constructor(tell: (seen: Seen) => void) {
@@ -107,12 +119,18 @@ export class TerminalFocus {
     // Unlike `on`, this does not set stdin flowing: keys typed before pi listens are pi's.
     process.stdin.prependListener("data", this.#listener);
     this.#reporting = report;
-    if (report) process.stdout.write(REPORT);
+    if (!report) return;
+    this.#ask();
+    // pi stops reading when it lends the terminal to a shell (Ctrl+Z) or an editor, which would take reports for keys.
+    process.stdin.on("pause", this.#stopAsking);
+    process.stdin.on("resume", this.#ask);
   }
 
   /** `quit`: pi ends, so the terminal goes back to how it was. On a reload the next instance needs the reports. */
   stop(quit: boolean): void {
     process.stdin.removeListener("data", this.#listener);
-    if (quit && this.#reporting) process.stdout.write(STOP_REPORTING);
+    process.stdin.removeListener("pause", this.#stopAsking);
+    process.stdin.removeListener("resume", this.#ask);
+    if (quit && this.#reporting) this.#stopAsking();
   }
 }

@@ -95,6 +95,10 @@ export interface SessionManager {
   getLeafEntry(): Entry | undefined;
   /** From the root to the leaf. */
   getBranch(): Entry[];
+  /** Of all branches. */
+  getEntries(): Entry[];
+  /** Newer line, the one that knows context edits. */
+  buildSessionProjection?(): unknown;
 }
 
 export interface UI {
@@ -158,7 +162,7 @@ export interface Events {
 }
 
 export interface ToolResult {
-  content: Text[];
+  content: (Text | Image)[];
   details: unknown;
 }
 
@@ -185,5 +189,7 @@ export interface Pi {
   ): void;
   registerFlag(name: string, flag: Flag): void;
   getFlag(name: string): boolean | string | undefined;
+  /** Names of the tools that the model is told of. */
+  getActiveTools(): string[];
   appendEntry(customType: string, data: unknown): void;
 }

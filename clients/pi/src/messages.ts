@@ -2,20 +2,28 @@
 import type * as afterturn from "@afterturn/client";
 import type { Message } from "./host.js";
 
+/** A part of a message's content. What should be a text and is not counts as "". */
 interface Part {
   type: string;
-  text?: string;
-  thinking?: string;
-  data?: string;
-  mimeType?: string;
-  id?: string;
-  name?: string;
-  arguments?: unknown;
+  text: string;
+  thinking: string;
+  data: string;
+  mimeType: string;
+  id: string;
+  name: string;
+  arguments: unknown;
 }
 
+const TEXTS = ["type", "text", "thinking", "data", "mimeType", "id", "name"] as const;
+
 function parts(content: unknown): Part[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.filter((part): part is Part => typeof part?.type === "string") : [];
+  if (typeof content === "string") return parts([{ type: "text", text: content }]);
+  if (!Array.isArray(content)) return [];
+  return content.map((part: unknown) => {
+    const said = (part ?? {}) as Record<string, unknown>;
+    const texts = TEXTS.map((name) => [name, typeof said[name] === "string" ? said[name] : ""]);
+    return { ...Object.fromEntries(texts), arguments: said.arguments };
+  });
 }
 
 /** Its text blocks, joined by a line break. */
@@ -37,16 +45,16 @@ export function thinking(content: unknown): string {
 export function toolUses(content: unknown): afterturn.ToolUse[] {
   return parts(content)
     .filter((part) => part.type === "toolCall")
-    .map((part) => ({ id: part.id ?? "", name: part.name ?? "", input: part.arguments }));
+    .map((part) => ({ id: part.id, name: part.name, input: part.arguments }));
 }
 
 /** Text and images; images with their data only where `data` says so. */
 export function blocks(content: unknown, data: boolean): afterturn.Block[] {
   return parts(content).flatMap((part): afterturn.Block[] => {
-    if (part.type === "text") return [{ type: "text", text: part.text ?? "" }];
+    if (part.type === "text") return [{ type: "text", text: part.text }];
     if (part.type !== "image") return [];
-    const image = { type: "image" as const, mimeType: part.mimeType ?? "", bytes: decodedBytes(part.data ?? "") };
-    return [data ? { ...image, data: part.data ?? "" } : image];
+    const image = { type: "image" as const, mimeType: part.mimeType, bytes: decodedBytes(part.data) };
+    return [data ? { ...image, data: part.data } : image];
   });
 }
 
@@ -59,17 +67,25 @@ export function isFailedAttempt(message: Message): boolean {
   return message.role === "assistant" && message.stopReason === "error" && toolUses(message.content).length === 0;
 }
 
-const ROLES: Record<string, string> = { user: "user", assistant: "assistant", toolResult: "tool", system: "system" };
-const KINDS: Record<string, string> = { compactionSummary: "compaction", branchSummary: "branchSummary" };
+const ROLES = new Map([
+  ["user", "user"],
+  ["assistant", "assistant"],
+  ["toolResult", "tool"],
+  ["system", "system"],
+]);
+const KINDS = new Map([
+  ["compactionSummary", "compaction"],
+  ["branchSummary", "branchSummary"],
+]);
 
 /** A message as a recap's context has it: without thinking and without the data of images. */
 export function contextMessage(id: string, message: Message): afterturn.Message {
   const uses = toolUses(message.content);
   return {
     id,
-    role: ROLES[message.role] ?? "user",
+    role: ROLES.get(message.role) ?? "user",
     content: message.summary ?? blocks(message.content, false),
-    ...(ROLES[message.role] ? {} : { kind: KINDS[message.role] ?? "custom" }),
+    ...(ROLES.has(message.role) ? {} : { kind: KINDS.get(message.role) ?? "custom" }),
     ...(uses.length ? { toolCalls: uses } : {}),
     ...(message.role === "toolResult" ? toolFields(message) : {}),
     ...(message.stopReason ? { stopReason: message.stopReason } : {}),
@@ -88,8 +104,10 @@ function toolFields(message: Message): Pick<afterturn.Message, "toolCallId" | "t
 /** A turn's calls with their results, for condensing. `entryIds`: of the results, in order, where pi tells them. */
 export function finishedCalls(assistant: Message, results: Message[], entryIds: string[] = []): afterturn.ToolCall[] {
   const inputs = new Map(toolUses(assistant.content).map((use) => [use.id, use.input]));
+  // pi leaves a result out that it does not find: which ids are whose is then unknown, and a wrong one would be edited.
+  const known = entryIds.length === results.length;
   return results.map((result, index) => {
-    const entryId = entryIds[index];
+    const entryId = known ? entryIds[index] : undefined;
     return {
       ...toolCallOf(result, inputs.get(result.toolCallId ?? "")),
       ...(entryId === undefined ? {} : { entryId }),

@@ -3,6 +3,7 @@ import type * as afterturn from "@afterturn/client";
 import { RECAP_ENTRY } from "./branch.js";
 import { keepingTimes } from "./filetimes.js";
 import type { Context, Pi } from "./host.js";
+import { plain } from "./plain.js";
 import { wrap } from "./wrapping.js";
 
 const WIDGET = "afterturn-recap";
@@ -13,7 +14,7 @@ const HEAD = "While you were away: ";
 
 /** The recap's lines for a screen of `columns` cells. */
 export function recapLines(text: string, columns: number | undefined): string[] {
-  return wrap(HEAD + text, Math.min(columns ? columns - 2 : MAX_WIDTH, MAX_WIDTH), MAX_LINES);
+  return wrap(plain(HEAD + text), Math.min(columns ? columns - 2 : MAX_WIDTH, MAX_WIDTH), MAX_LINES);
 }
 
 export class RecapView {

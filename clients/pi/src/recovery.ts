@@ -1,6 +1,6 @@
 /** The agent's tool that brings originals back. */
 import type * as afterturn from "@afterturn/client";
-import type { Tool } from "./host.js";
+import type { Image, Tool } from "./host.js";
 import type { Sidecar } from "./sidecar.js";
 
 /** The sidecar's `condense.recoveryToolName`; results of a tool of this name are left alone. */
@@ -53,17 +53,35 @@ export function recoveryTool(session: () => { id: string; sidecar: Sidecar } | u
       if (!current) throw new Error("No session is running.");
       const result = await current.sidecar.demand((client) =>
         client.condense.resolveRef(
-          { sessionId: current.id, limit: Math.floor(ROOM / params.refs.length), ...params },
+          { sessionId: current.id, ...query(params) },
           { timeoutMs: PATIENCE_MS, ...(signal ? { signal } : {}) },
         ),
       );
-      return { content: [{ type: "text", text: recovered(result) }], details: undefined };
+      return { content: [{ type: "text", text: recovered(result) }, ...images(result)], details: undefined };
     },
+  };
+}
+
+/** What the agent asks for and nothing else that it may have written; models fill in what they could leave out. */
+export function query({ refs, offset, grep }: Params): Omit<afterturn.ResolveRefParams, "sessionId"> {
+  const asked = [...new Set(refs)];
+  return {
+    refs: asked,
+    limit: Math.floor(ROOM / asked.length),
+    ...(offset ? { offset } : {}),
+    // Images are no part of a later page, or of what was found in the text.
+    ...(grep ? { grep } : offset ? {} : { imageData: true }),
   };
 }
 
 export function recovered({ records, missing }: afterturn.ResolveRefResult): string {
   return [...records.map(recordText), ...missing.map(missingText)].join("\n\n");
+}
+
+function images({ records }: afterturn.ResolveRefResult): Image[] {
+  return records.flatMap((record) =>
+    (record.images ?? []).flatMap(({ data, mimeType }): Image[] => (data ? [{ type: "image", data, mimeType }] : [])),
+  );
 }
 
 function recordText(record: afterturn.RefRecord): string {

@@ -8,6 +8,7 @@ import type { CallOptions, Model, Prompt, Registry, Reply } from "./host.js";
 import { text } from "./messages.js";
 
 const OLDER_LIBRARY = "@mariozechner/pi-ai";
+const CODEX_API = "openai-codex-responses";
 
 /** Rejects where there is no such model or no key for it; a call that fails says so in `stopReason`. */
 export async function createMessage(
@@ -28,13 +29,14 @@ export async function createMessage(
   const name = `${model.provider}/${model.id}`;
   return {
     text: text(reply.content),
-    stopReason: STOPS[reply.stopReason] ?? "error",
+    stopReason: STOPS.has(reply.stopReason) ? reply.stopReason : "error",
     model: name,
     usage: usageOf(reply, name),
   };
 }
 
-const STOPS: Record<string, string> = { stop: "stop", length: "length", aborted: "aborted" };
+/** Any other end is no answer to a prompt without tools. */
+const STOPS = new Set(["stop", "length", "aborted"]);
 
 function named(name: string, registry: Registry): Model | undefined {
   const slash = name.indexOf("/");
@@ -49,17 +51,23 @@ function promptOf(params: afterturn.CreateMessageParams): Prompt {
   };
 }
 
-/** No reasoning is asked for, which every API of pi takes as off where it can be. */
+/**
+ * No reasoning is asked for, which the APIs of pi take as off where it can be; but in the older line that of Codex
+ * leaves it to the server, and has to be told.
+ */
 async function answer(model: Model, prompt: Prompt, options: CallOptions, registry: Registry): Promise<Reply> {
   if (registry.streamSimple) return registry.streamSimple(model, prompt, options).result();
   const auth = await registry.getApiKeyAndHeaders(model);
   if (!auth.ok) throw new Error(`pi has no key for ${model.provider}`);
-  const { completeSimple } = await olderLibrary();
+  const { complete, completeSimple } = await olderLibrary();
   const { apiKey, headers } = auth;
-  return completeSimple(model, prompt, { ...options, ...(apiKey ? { apiKey } : {}), ...(headers ? { headers } : {}) });
+  const all = { ...options, ...(apiKey ? { apiKey } : {}), ...(headers ? { headers } : {}) };
+  if (model.api === CODEX_API) return complete(model, prompt, { ...all, reasoningEffort: "none" });
+  return completeSimple(model, prompt, all);
 }
 
 interface OlderLibrary {
+  complete(model: Model, prompt: Prompt, options: CallOptions & { reasoningEffort: "none" }): Promise<Reply>;
   completeSimple(model: Model, prompt: Prompt, options: CallOptions): Promise<Reply>;
 }
 

@@ -1,12 +1,14 @@
 /** One session of pi, from its start to its end: what happens in it goes to the sidecar, what comes back is applied. */
 import type { Afterturn, CondenseItem, ModelInfo, Recap, RecapContext, SavedRecap, Usage } from "@afterturn/client";
-import { hasHistory, modelInfo, recapContext, revision, savedRecap } from "./branch.js";
-import { CAPTURED_ENTRY } from "./capture.js";
+import { hasHistory, modelInfo, recapContext, revision, savedRecap, treeOf } from "./branch.js";
+import { CAPTURED_ENTRY, pieceOf } from "./capture.js";
 import { Capturing } from "./capturing.js";
 import { CONDENSED_ENTRY, Condensing, fromItems, fromPlan } from "./condensing.js";
 import { type Seen, TerminalFocus } from "./focus.js";
-import type { Boundary, Context, ContextEdit, EndReason, Entry, Message, Pi, StartReason, TurnEnd } from "./host.js";
+import type { Boundary, Context, ContextEdit, EndReason, Message, Pi, StartReason, TurnEnd } from "./host.js";
+import { plainLine } from "./plain.js";
 import { RecapView } from "./recap.js";
+import { RECOVERY_TOOL } from "./recovery.js";
 import { Sidecar, within } from "./sidecar.js";
 import { open, starting } from "./starting.js";
 import { type Standing, statusLine } from "./status.js";
@@ -19,10 +21,13 @@ const INITIAL_PROMPT_MS = 300;
  * late is on its way all the same, or is sent when the session is opened again.
  */
 const CAPTURE_PATIENCE_MS = 80;
-const GOODBYE_PATIENCE_MS = 500;
+const GOODBYE_PATIENCE_MS = 1_000;
+/** The same where pi goes on and nobody waits: a busy machine must not cost the work. */
 const FAREWELL_PATIENCE_MS = 60_000;
 const TYPED_EVERY_MS = 1_000;
 const STATUS = "afterturn";
+/** Of a notice, in chars; it may quote a program that writes anything. */
+const MAX_NOTICE = 300;
 
 export class Session {
   readonly id: string;
@@ -48,7 +53,7 @@ export class Session {
 
   /** `context`: the newest that pi gave; older ones go stale. */
   constructor(
-    pi: Pi,
+    private readonly pi: Pi,
     public context: Context,
     reason: StartReason,
     reportFocus: boolean,
@@ -64,17 +69,19 @@ export class Session {
       (error) => this.whileRunning(() => this.notice(error)),
     );
     this.#view = new RecapView(pi);
-    this.#condensing = new Condensing((replacements) => pi.appendEntry(CONDENSED_ENTRY, { replacements }));
+    this.#condensing = new Condensing(
+      (replacements) => pi.appendEntry(CONDENSED_ENTRY, { replacements }),
+      context.sessionManager.buildSessionProjection !== undefined,
+    );
     this.#turns = new Turns(id, this.sidecar, (items) => this.whileRunning(() => this.condensed(items, null)));
     this.#capturing = new Capturing(
-      id,
       context.cwd,
       this.sidecar,
-      () => this.whileRunning(() => this.context.sessionManager.getBranch()),
+      () => this.whileRunning(() => pieceOf(treeOf(this.context.sessionManager), id)),
       ({ upTo, episode }) =>
         this.whileRunning(() => pi.appendEntry(CAPTURED_ENTRY, { upTo, episodeId: episode.id })),
     );
-    this.#restore(branch);
+    this.#restore();
     this.#applyPlan();
     // What the last end of the session could not wait for. Where it was taken all the same, it is not taken twice.
     this.#capture();
@@ -114,7 +121,7 @@ export class Session {
     this.#stopReason = event.message.stopReason ?? "";
     this.#condensing.measure(event.toolResults);
     this.#told("turn");
-    this.#turns.ended(event, this.context.getContextUsage(), this.#on);
+    this.#turns.ended(event, this.context.getContextUsage(), this.#on && this.recoverable);
   }
 
   /** What pi should append at a boundary, after what others proposed; undefined where there is nothing to append. */
@@ -142,7 +149,7 @@ export class Session {
   }
 
   navigated(): void {
-    this.#restore(this.context.sessionManager.getBranch());
+    this.#restore();
     this.#view.clear(this.context);
     this.#changed("navigate");
   }
@@ -161,10 +168,12 @@ export class Session {
     // By then what is to be captured has been read, and sent where the sidecar is there: an answer to what is asked
     // after it tells that it has arrived. A sidecar that is still starting is not waited for.
     await new Promise(setImmediate);
-    const answers = this.sidecar.answers(GOODBYE_PATIENCE_MS);
+    const quits = reason === "quit";
+    const answers = this.sidecar.answers(quits ? GOODBYE_PATIENCE_MS : FAREWELL_PATIENCE_MS, !quits);
     if (this.sidecar.started) await within(CAPTURE_PATIENCE_MS, this.#capturing.settled);
+    if (!quits) this.#view.clear(this.context);
     this.#over = true;
-    if (reason === "quit") return this.sidecar.leave(this.id, true, await answers);
+    if (quits) return this.sidecar.leave(this.id, true, await answers);
     // pi goes on, and nobody waits: the sidecar may start, and finish what it was given.
     void answers.then(async (alive) => {
       if (alive) await within(FAREWELL_PATIENCE_MS, this.#capturing.settled, true);
@@ -189,7 +198,9 @@ export class Session {
   // -- what the sidecar tells
 
   /** A new process knows nothing of the session. */
-  restarted(): void {
+  restarted(client: Afterturn): void {
+    if (!this.#on) return;
+    open(client, this, "reload", false);
     this.#turns.resend();
   }
 
@@ -216,7 +227,8 @@ export class Session {
   notice(error: unknown): void {
     if (this.#noticed || !this.context.hasUI) return;
     this.#noticed = true;
-    this.context.ui.notify(`afterturn: ${error instanceof Error ? error.message : error}`, "warning");
+    const message = error instanceof Error ? error.message : String(error);
+    this.context.ui.notify(`afterturn: ${plainLine(message, MAX_NOTICE)}`, "warning");
   }
 
   recapContext(): RecapContext {
@@ -233,6 +245,11 @@ export class Session {
   }
 
   // -- what a person asks for
+
+  /** Whether the agent can ask for originals; nothing is condensed where it cannot, as after `--tools read`. */
+  get recoverable(): boolean {
+    return this.pi.getActiveTools().includes(RECOVERY_TOOL);
+  }
 
   get standing(): Standing {
     return {
@@ -260,9 +277,10 @@ export class Session {
 
   // --
 
-  #restore(branch: Entry[]): void {
-    this.#turns.restore(branch);
-    this.#condensing.restore(branch);
+  #restore(): void {
+    const tree = treeOf(this.context.sessionManager);
+    this.#turns.restore(tree.branch);
+    this.#condensing.restore(tree);
   }
 
   /** What an earlier process was given and could not keep in the session. */

@@ -1,5 +1,5 @@
 /** The sidecar as pi's handlers see it: calls wait for its start, keep their order, and never fail there. */
-import type { Afterturn } from "@afterturn/client";
+import { type Afterturn, ResponseError } from "@afterturn/client";
 
 /** How long somebody waits for a sidecar that is starting. */
 const START_PATIENCE_MS = 10_000;
@@ -15,10 +15,13 @@ export class Sidecar {
   #current: Afterturn | undefined;
 
   /**
-   * `start`: makes the client and opens the session, unless the signal is aborted first. `failed`: told once if that
-   * does not work.
+   * `start`: makes the client and opens the session, unless the signal is aborted first. `failed`: told why, if that
+   * does not work or the sidecar has no store.
    */
-  constructor(start: (signal: AbortSignal) => Promise<Afterturn>, failed: (error: unknown) => void) {
+  constructor(
+    start: (signal: AbortSignal) => Promise<Afterturn>,
+    private readonly failed: (error: unknown) => void,
+  ) {
     this.#client = start(this.#starting.signal).then(
       (client) => (this.#current = client),
       (error: unknown) => {
@@ -38,8 +41,10 @@ export class Sidecar {
     try {
       const client = await this.#client;
       return client && (await call(client));
-    } catch {
-      // What failed is lost for this once; the client says by an event if the sidecar is gone.
+    } catch (error) {
+      // What failed is lost for this once; the client says by an event if the sidecar is gone. Without a store it does
+      // nothing at all, which a person cannot see.
+      if (error instanceof ResponseError && error.kind === "store_unavailable") this.failed(error);
       return undefined;
     }
   }
@@ -56,15 +61,22 @@ export class Sidecar {
     void this.ask(async (client) => message(client));
   }
 
-  /** Whether it answers within `ms`. It need not where none runs. */
-  async answers(ms: number): Promise<boolean> {
+  /**
+   * Whether it answers within `ms`. It need not where none runs. In the background pi may end meanwhile, and takes one
+   * with it that has not answered.
+   */
+  async answers(ms: number, background: boolean): Promise<boolean> {
     const client = this.#current;
     if (client?.status !== "ready") return true;
+    const abandon = (): void => kill(client);
+    process.once("exit", abandon);
     try {
-      await client.session.close({ sessionId: NO_SESSION }, { timeoutMs: ms, background: false });
+      await client.session.close({ sessionId: NO_SESSION }, { timeoutMs: ms, background });
       return true;
     } catch {
       return false;
+    } finally {
+      process.off("exit", abandon);
     }
   }
 

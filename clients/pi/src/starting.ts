@@ -1,10 +1,10 @@
 /** A sidecar for a session: found, started, told what pi can do, and told of the session. */
 import type { EventName, EventParams, RecapCapability, SessionOpenParams } from "@afterturn/client";
 import { Afterturn } from "@afterturn/client";
-import { basename } from "node:path";
 import { hasHistory } from "./branch.js";
 import { recapSettings } from "./flags.js";
 import type { Context, Pi, StartReason } from "./host.js";
+import { headerId } from "./parent.js";
 import { createMessage } from "./sampling.js";
 import type { Session } from "./session.js";
 
@@ -49,21 +49,27 @@ function recapCapability({ inTerminal }: Session): RecapCapability {
 
 function listen(client: Afterturn, session: Session): void {
   const on = <E extends EventName>(event: E, react: (params: EventParams<E>) => void): void => {
-    client.on(event, (params) => session.whileRunning(() => react(params)));
+    client.on(event, (params) => session.whileRunning(() => isAbout(params, session.id) && react(params)));
   };
   on("condense.ready", ({ result }) => session.condensed(result.items, result.usage));
   on("recap.ready", (recap) => session.recapReady(recap));
   on("recap.cleared", ({ recapId }) => session.recapCleared(recapId));
   on("capture.started", () => session.captured("capturing", null));
-  on("capture.done", ({ result }) => session.captured("captured", result.usage));
+  // One that is told of again was paid for when it was told of first.
+  on("capture.done", ({ result, replayed }) => session.captured("captured", replayed ? null : result.usage));
   on("capture.failed", () => session.captured("capture failed", null));
-  on("client.exited", ({ restarting, stderr }) => {
-    if (!restarting) session.notice(`the sidecar has ended. ${stderr.trim().split("\n").at(-1)}`);
+  on("client.exited", ({ restarting, exitCode, signal, stderr }) => {
+    if (restarting) return;
+    const how = signal ?? `code ${exitCode}`;
+    session.notice(`the sidecar ended again and again, last with ${how}. ${stderr.trim().split("\n").at(-1)}`);
   });
-  on("client.restarted", () => {
-    open(client, session, "reload", false);
-    session.restarted();
-  });
+  on("client.restarted", () => session.restarted(client));
+}
+
+/** The sidecar also tells of sessions whose work it took over from a process that had ended; those are not ours. */
+function isAbout(params: object, id: string): boolean {
+  const { sessionId, result } = params as { sessionId?: string; result?: { sessionId?: string } };
+  return (sessionId ?? result?.sessionId ?? id) === id;
 }
 
 /** Not awaited: what follows in the same session takes effect after it. */
@@ -91,8 +97,8 @@ function opening(session: Session, reason: StartReason, hasInitialPrompt: boolea
   };
 }
 
-/** The session this one was forked from: pi names its file, and the file is named by time and id. */
+/** The session this one was forked from: pi names its file, whose first line names the session. */
 function parentId({ sessionManager }: Context): string | undefined {
   const file = sessionManager.getHeader()?.parentSession;
-  return file && /^[^_]+_(.+)\.jsonl$/.exec(basename(file))?.[1];
+  return file && headerId(file);
 }

@@ -1,8 +1,11 @@
 /** What the session has come to, in pi's status line and in words. */
 import type * as afterturn from "@afterturn/client";
 import type { Savings } from "./condensing.js";
+import { plainLine } from "./plain.js";
 
 const CHARS_PER_TOKEN = 4;
+/** Of what `/traces` shows of a text. */
+const MAX_LINE = 160;
 
 export interface Standing {
   on: boolean;
@@ -34,11 +37,13 @@ export function statusLine({ on, savings, capture, spend }: Standing): string | 
   return parts.length ? `afterturn ${parts.join(" · ")}` : undefined;
 }
 
-export function statusReport(status: afterturn.StatusResult, standing: Standing): string {
+/** `recoverable`: whether the agent has the tool that brings originals back. */
+export function statusReport(status: afterturn.StatusResult, standing: Standing, recoverable: boolean): string {
   const places = status.destinations.length ? status.destinations.join(", ") : "nowhere";
   return [
     `afterturn ${status.version}, process ${status.process.pid}, ${standing.on ? "on" : "off"} in this session`,
     `condensed here: ${saved(standing.savings) || "nothing yet"}${saved(standing.savings) && " tokens"}`,
+    ...(recoverable ? [] : ["nothing is condensed: the agent is not given the tool context_tree_query"]),
     `capture: ${standing.capture ?? "nothing yet"}`,
     `store: ${status.store.path ?? status.store.backend}`,
     `data may go to: ${places}`,
@@ -69,6 +74,5 @@ function hitText(trace: afterturn.Trace): string {
 }
 
 function head(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+  return plainLine(text, MAX_LINE);
 }

@@ -130,8 +130,12 @@ test("a recap's context says what the model sees", () => {
   });
 });
 
-test("only models of the active provider are offered", () => {
+test("models of all providers can be named", () => {
   const model = { provider: "p", id: "m", api: "x" };
-  const all = [model, { provider: "p", id: "n", api: "x" }, { provider: "q", id: "o", api: "x" }];
-  assert.deepEqual(modelInfo(model, all).available, [{ provider: "p", id: "m" }, { provider: "p", id: "n" }]);
+  const all = [model, { provider: "q", id: "o", api: "y" }];
+  const available = [
+    { provider: "p", id: "m" },
+    { provider: "q", id: "o" },
+  ];
+  assert.deepEqual(modelInfo(model, all), { ...model, available });
 });

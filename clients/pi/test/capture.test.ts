@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pieceOf } from "../src/capture.js";
 import type { Entry } from "../src/host.js";
-import { assistant, branch, custom, edit, failure, result, user } from "./entries.js";
+import { assistant, branch, custom, edit, failure, result, tree, user } from "./entries.js";
 
 const captured = (upTo: string): Partial<Entry> => custom("afterturn-captured", { upTo, episodeId: "any" });
 
 /** The piece as its id, how it ended, where, and the ids of its turns. */
-function piece(entries: Entry[]): string | undefined {
-  const found = pieceOf(entries, "s");
+function piece(entries: Entry[], ...others: Entry[]): string | undefined {
+  const found = pieceOf(tree(entries, ...others), "s");
   if (!found) return undefined;
   const { episode, closedBy, upTo } = found;
   return `${episode.id} ${closedBy} ${upTo} ${episode.turns.map(({ id }) => id).join(",")}`;
@@ -47,6 +47,21 @@ const CASES: [name: string, entries: Entry[], expected: string | undefined][] = 
 
 for (const [name, entries, expected] of CASES) test(name, () => assert.equal(piece(entries), expected));
 
+test("what was captured on another branch is not captured again on this one", () => {
+  // e1 and e2 are common; the capture went on to e4 there, and here e5 and e6 follow.
+  const [e1, e2, e3, e4, marker, e5, e6] = branch(
+    user("a"),
+    assistant("b"),
+    user("c"),
+    assistant("d"),
+    captured("e4"),
+    user("e"),
+    assistant("f"),
+  ) as [Entry, Entry, Entry, Entry, Entry, Entry, Entry];
+  const here = [e1, e2, { ...e5, parentId: "e2" }, e6];
+  assert.equal(piece(here, e3, e4, marker), "s:e6 finalized e7 e6,e7");
+});
+
 test("a call and its result are one tool turn; a call without one stays with its assistant", () => {
   const entries = branch(
     user("a"),
@@ -54,7 +69,7 @@ test("a call and its result are one tool turn; a call without one stays with its
     result("c1", "raw", { isError: true }),
     edit("e3", "digest"),
   );
-  assert.deepEqual(pieceOf(entries, "s")?.episode.turns.slice(1), [
+  assert.deepEqual(pieceOf(tree(entries), "s")?.episode.turns.slice(1), [
     {
       id: "e2",
       ts: 2,

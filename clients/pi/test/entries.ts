@@ -1,4 +1,5 @@
 /** Entries of a session file, as short as a test can say them. */
+import type { Tree } from "../src/branch.js";
 import type { Entry, Message } from "../src/host.js";
 
 let count = 0;
@@ -12,6 +13,9 @@ export function branch(...entries: Partial<Entry>[]): Entry[] {
     return { type: "custom", id: `e${count}`, parentId, timestamp: `2026-01-01T00:00:0${count % 10}.000Z`, ...entry };
   });
 }
+
+/** A session that stands on this branch; `others` are on other branches. */
+export const tree = (branch: Entry[], ...others: Entry[]): Tree => ({ branch, all: [...branch, ...others] });
 
 export function message(role: string, content: unknown, more: Partial<Message> = {}): Partial<Entry> {
   return { type: "message", message: { role, content, timestamp: 1000, ...more } };

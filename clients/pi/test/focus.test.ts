@@ -32,6 +32,15 @@ const CASES: [name: string, pieces: string[], expected: Seen[]][] = [
   ["focus right after a reply", [`\x1b]11;x\x1b\\${FOCUS}`], ["focus"]],
   ["the mouse, SGR", ["\x1b[<0;10;20M", "\x1b[<0;10;20m"], []],
   ["the mouse, X10", ["\x1b[M !!", BLUR], ["blur"]],
+  ["a blur after Alt and ]", ["\x1b]", "and more", BLUR], ["blur"]],
+  ["a blur after Alt and P", ["\x1bP", BLUR], ["blur"]],
+  ["a blur after the escape key", ["\x1b", BLUR], ["typed", "blur"]],
+  ["a blur after an arrow that was cut off", ["\x1b[", BLUR], ["blur"]],
+  ["a blur after a paste of half a string", ["\x1b[200~\x1b]0;title\x1b[201~", BLUR], ["typed", "blur"]],
+  ["a blur after a paste of half a sequence", ["\x1b[200~\x1b[\x1b[201~", BLUR], ["typed", "blur"]],
+  ["a blur after a paste of half a key", ["\x1b[200~\x1bO\x1b[201~", BLUR], ["typed", "blur"]],
+  ["a blur after a paste of half a mouse report", ["\x1b[200~\x1b[M\x1b[201~", BLUR], ["typed", "blur"]],
+  ["a paste within a paste", ["\x1b[200~\x1b[200~x\x1b[201~", BLUR], ["typed", "blur"]],
   ["bytes beyond ASCII", ["\u00e6\u00bc\u00a2"], ["typed"]],
 ];
 

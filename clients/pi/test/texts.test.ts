@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { isoTime } from "../src/filetimes.js";
 import { recapSettings } from "../src/flags.js";
+import type { Message } from "../src/host.js";
+import { blocks, finishedCalls, text, toolUses } from "../src/messages.js";
+import { headerId } from "../src/parent.js";
+import { plain, plainLine } from "../src/plain.js";
 import { recapLines } from "../src/recap.js";
-import { recovered } from "../src/recovery.js";
+import { query, recovered } from "../src/recovery.js";
 import { statusLine, tokens } from "../src/status.js";
 import { cells, wrap } from "../src/wrapping.js";
+import { message, result } from "./entries.js";
 
 function check<T>(name: string, actual: T, expected: T): void {
   test(name, () => assert.deepEqual(actual, expected));
@@ -31,7 +39,7 @@ const idle = { on: true, savings: { before: 0, after: 0 }, spend: 0 };
 check("status: nothing yet", statusLine(idle), undefined);
 check(
   "status: all of it",
-  statusLine({ on: false, savings: { before: 192_800, after: 36_400 }, capture: "captured", spend: 0.0123 }),
+  statusLine({ ...idle, on: false, savings: { before: 192_800, after: 36_400 }, capture: "captured", spend: 0.0123 }),
   "afterturn 48.2k → 9.1k · captured · $0.0123 · off",
 );
 
@@ -86,3 +94,53 @@ check(
   }),
   "`t1` bash (failed) chars 10-19 of 40 (next offset 19)\nall of it\n\n`t9` is unknown; refs here are t1..t3.",
 );
+
+check("query: refs alone", query({ refs: ["t1", "t2"] }), { refs: ["t1", "t2"], limit: 25_600, imageData: true });
+check("query: a page", query({ refs: ["t1"], offset: 9 }), { refs: ["t1"], limit: 51_200, offset: 9 });
+check("query: grep", query({ refs: ["t1"], grep: "x" }), { refs: ["t1"], limit: 51_200, grep: "x" });
+check("query: what a model fills in", query({ refs: ["t1", "t1"], offset: 0, grep: "" }), query({ refs: ["t1"] }));
+const forged = { refs: ["t1"], sessionId: "another", limit: 9e9 };
+check("query: nothing that is not the agent's to say", query(forged), query({ refs: ["t1"] }));
+
+const calls = message("assistant", [
+  { type: "toolCall", id: "a", name: "read", arguments: {} },
+  { type: "toolCall", id: "b", name: "read", arguments: {} },
+]).message as Message;
+const results = [result("a", "1"), result("b", "2")].map((each) => each.message as Message);
+const entryIds = (ids?: string[]) => finishedCalls(calls, results, ids).map(({ entryId }) => entryId);
+check("entry ids go with their results", entryIds(["e1", "e2"]), ["e1", "e2"]);
+check("entry ids: none, or not of all results", [entryIds(), entryIds(["e2"])].flat(), Array(4).fill(undefined));
+
+const odd = [null, 7, "x", { type: 1 }, { type: "text", text: 5 }, { type: "image", data: 5 }, { type: "toolCall" }];
+check("content that is not as it should be", [text(odd), toolUses(odd), blocks(odd, true)], [
+  "",
+  [{ id: "", name: "", input: undefined }],
+  [
+    { type: "text", text: "" },
+    { type: "image", mimeType: "", bytes: 0, data: "" },
+  ],
+]);
+check("no content", [text(undefined), blocks({}, true), blocks("x", true)], ["", [], [{ type: "text", text: "x" }]]);
+
+check(
+  "plain: escapes, controls, what hides or turns text",
+  plain("\x1b[2Ja\x1b]0;t\x07b\x00\r\u202ec\td\ne"),
+  "abc d\ne",
+);
+check("plain: an escape that never ends", plain("a\x1b]0;b"), "a");
+check("plainLine", [plainLine(" a\n b ", 3), plainLine("abcd", 3)], ["a b", "ab…"]);
+check("recap: no escapes", recapLines("\x1b[31mred\x1b[0m", 80), ["While you were away: red"]);
+
+function header(text: string): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "afterturn-"));
+  const file = join(folder, "any_name.jsonl");
+  writeFileSync(file, text);
+  try {
+    return headerId(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+check("a session file's id", header('{"type":"session","version":3,"id":"s1","cwd":"/"}\n{"type":"x"}\n'), "s1");
+check("no session file", [header(""), header("[]\n"), header('{"type":"x","id":"s1"}\n')], Array(3).fill(undefined));
+check("no file", headerId("/nowhere/at/all.jsonl"), undefined);

@@ -1,5 +1,6 @@
 """The two published lines of pi, as `make e2e-pi` installs them, and a home for one test."""
 
+import base64
 import json
 import os
 import shutil
@@ -10,6 +11,8 @@ from typing import Any
 ROOT = Path(__file__).parents[3]
 HOSTS = ROOT / ".hosts" / "pi"
 EXTENSION = ROOT / "clients" / "pi"
+COMPANY = Path(__file__).parent / "extensions" / "company.js"
+"""Another extension, for what only extensions can do."""
 SIDECAR = Path(sys.executable).parent / "afterturn"
 NODE = shutil.which("node") or "node"
 
@@ -26,13 +29,17 @@ MODELS = [
         "id": model,
         "name": model,
         "reasoning": False,
-        "input": ["text"],
+        "input": ["text", "image"],
         "contextWindow": 128000,
         "maxTokens": 4096,
         "cost": {"input": 1, "output": 2, "cacheRead": 0.1, "cacheWrite": 1},
     }
     for model in ("agent", "cheap")
 ]
+CODEX_MODEL = {**MODELS[0], "id": "thinker", "name": "thinker", "reasoning": True}
+_ACCOUNT = json.dumps({"https://api.openai.com/auth": {"chatgpt_account_id": "A"}}).encode()
+CODEX_KEY = f"e30.{base64.b64encode(_ACCOUNT).decode()}.signed"
+"""Names an account, as the keys of that API do."""
 NO_MODEL: dict[str, Any] = {"models": {"provider": "none"}}
 """Settings under which the sidecar asks for no model: what it writes is then the same in every run."""
 
@@ -54,7 +61,8 @@ class Home:
         for each in (self.project, self.agent):
             each.mkdir()
         fake = {"baseUrl": provider, "apiKey": "K", "api": "openai-completions", "models": MODELS}
-        (self.agent / "models.json").write_text(json.dumps({"providers": {"fake": fake}}))
+        codex = {"baseUrl": provider, "apiKey": CODEX_KEY, "api": "openai-codex-responses", "models": [CODEX_MODEL]}
+        (self.agent / "models.json").write_text(json.dumps({"providers": {"fake": fake, "codex": codex}}))
         retry = {"enabled": True, "baseDelayMs": 10, "maxRetries": 3, "provider": {"maxRetries": 0}}
         self.pi_settings: dict[str, Any] = {"retry": retry, "quietStartup": True}
         self.write_pi_settings()

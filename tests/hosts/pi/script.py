@@ -1,5 +1,6 @@
 """A model that acts by the words of the request: no state, so that a rewritten context does not lead it astray."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -26,25 +27,31 @@ def is_of_agent(request: ProviderRequest) -> bool:
 
 
 def act(request: ProviderRequest) -> Answer:
-    """Carry out the last user message, which is "read 1 2 3", "recover t1" or anything else; one call a turn."""
+    """Carry out the last user message, which is "read 1 2 3", "recover t1" or anything else."""
     messages = request.body["messages"]
     last = max(at for at, message in enumerate(messages) if message["role"] == "user")
     done = sum(message["role"] == "assistant" for message in messages[last:])
-    calls = list(_calls(text_of(messages[last])))
-    if done < len(calls):
-        return tool_call(f"call_{last}_{done}", *calls[done])
+    turns = list(_turns(text_of(messages[last])))
+    if done < len(turns):
+        ids = (f"call_{last}_{done}" + ("" if at == 0 else f"_{at}") for at in itertools.count())
+        return tool_calls(dict(zip(ids, turns[done], strict=False)))
     return speech(f"Did all of: {text_of(messages[last])}")
 
 
-def _calls(wish: str) -> Iterator[Call]:
+def _turns(wish: str) -> Iterator[list[Call]]:
+    """The calls of each turn; of a "race", the last of those that run at once is done first."""
     word, *rest = wish.split()
     if word == "read":
-        for number in rest:
-            yield "read", {"path": f"notes-{number}.txt"}
+        yield from ([("read", {"path": f"notes-{number}.txt"})] for number in rest)
+    if word == "race":
+        waits = [f"sleep 0.{len(rest) - at}; cat notes-{number}.txt" for at, number in enumerate(rest)]
+        yield [("bash", {"command": wait}) for wait in waits]
     if word == "recover":
-        yield RECOVERY_TOOL, {"refs": rest}
+        yield [(RECOVERY_TOOL, {"refs": rest})]
     if word == "run":
-        yield "bash", {"command": " ".join(rest)}
+        yield [("bash", {"command": " ".join(rest)})]
+    if word == "call":
+        yield [(name, {}) for name in rest]
 
 
 def sampled(request: ProviderRequest) -> Answer:
@@ -72,10 +79,13 @@ def speech(text: str) -> Answer:
     return _stream([{"content": text}], "stop")
 
 
-def tool_call(call_id: str, name: str, arguments: dict[str, Any]) -> Answer:
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    call = {"index": 0, "id": call_id, "type": "function", "function": function}
-    return _stream([{"tool_calls": [call]}], "tool_calls")
+def tool_calls(calls: dict[str, Call]) -> Answer:
+    """Calls of one turn, by their ids."""
+    streamed = [
+        {"index": index, "id": call_id, "type": "function", "function": {"name": name, "arguments": json.dumps(wanted)}}
+        for index, (call_id, (name, wanted)) in enumerate(calls.items())
+    ]
+    return _stream([{"tool_calls": streamed}], "tool_calls")
 
 
 def _stream(deltas: list[dict[str, Any]], finish: str) -> Answer:

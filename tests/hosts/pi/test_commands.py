@@ -75,7 +75,15 @@ def test_traces_finds_work_of_an_earlier_session(home: Home) -> None:
 
 def test_an_unknown_word_is_answered_with_those_there_are(home: Home) -> None:
     with Rpc(home) as pi:
-        assert told(pi, "/afterturn help").startswith("Type one of: status, on, off, flush, stats")
+        for word in ("help", "STATUS", "on off", "constructor", "toString", "__proto__", "⚡"):
+            assert told(pi, f"/afterturn {word}").startswith("Type one of: status, on, off, flush, stats"), word
+
+
+def test_odd_queries_find_nothing_and_say_so(home: Home) -> None:
+    with Rpc(home) as pi:
+        status_of(pi)
+        for query in ('"', "*", "a AND", "NEAR(", "-", "'; drop table traces; --", "x" * 5000, "\u202e\x1b[2J", "..."):
+            assert told(pi, f"/traces {query}") == "No trace of this project fits.", query
 
 
 def test_a_recap_of_nothing_says_so(home: Home) -> None:

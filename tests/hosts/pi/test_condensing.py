@@ -1,9 +1,10 @@
 """Condensing reaches the model: what the provider was sent is what is looked at."""
 
 import json
+from pathlib import Path
 from typing import Any
 
-from tests.hosts.pi.host import Home, needle
+from tests.hosts.pi.host import COMPANY, Home, needle
 from tests.hosts.pi.rpc import Rpc, until
 from tests.hosts.pi.script import RECOVERY_TOOL, is_of_agent, text_of
 from tests.provider.server import ScriptedProvider
@@ -35,7 +36,7 @@ def read_and_condense(pi: Rpc, *numbers: int) -> None:
     """Have the agent read those notes, and wait until they are condensed."""
     for number in numbers:
         pi.home.notes(number)
-    before = len(replacements(pi.home)) if pi.home.sessions.exists() else 0
+    before = len(replacements(pi.home)) if any(pi.home.sessions.glob("*.jsonl")) else 0
     pi.prompt(f"read {' '.join(map(str, numbers))}")
     until(lambda: len(replacements(pi.home)) == before + len(numbers), "condensed results")
 
@@ -129,3 +130,60 @@ def test_a_fork_has_the_digests_and_the_originals(home: Home, provider: Scripted
     first, second = requests_of(provider)[-2:]
     assert results_in(first) == before
     assert needle(1, 30) in json.dumps(second)
+
+
+def test_results_of_calls_that_ran_at_once_keep_their_places(home: Home, provider: ScriptedProvider) -> None:
+    for number in (1, 2, 3):
+        home.notes(number)
+    with Rpc(home) as pi:
+        pi.prompt("race 1 2 3")
+        until(lambda: len(replacements(home)) == 3, "condensed results")
+        pi.prompt("tell me")
+        pi.prompt("recover t2")
+    texts = replacements(home)
+    results = results_in(requests_of(provider)[-1])
+    for number, call in ((1, "call_1_0"), (2, "call_1_0_1"), (3, "call_1_0_2")):
+        assert f"notes-{number}.txt" in texts[call]
+        assert results[call] == texts[call]
+    assert needle(2, 30) in results[list(results)[-1]]
+    by_id = {entry["id"]: entry.get("message", {}) for entry in home.entries()}
+    for entry in home.entries():
+        if entry["type"] == "context_edit":
+            assert text_of(entry["replacement"]) == texts[by_id[entry["targetId"]]["toolCallId"]]
+
+
+def test_an_image_comes_back_with_its_original(home: Home, provider: ScriptedProvider) -> None:
+    with Rpc(home, "-e", str(COMPANY)) as pi:
+        pi.prompt("call shoot")
+        until(lambda: replacements(home), "a condensed result")
+        pi.prompt("tell me")
+        pi.prompt("recover t1")
+    before, after = (json.dumps(messages) for messages in requests_of(provider)[-2:])
+    assert "data:image/png" not in before
+    assert "data:image/png" in after
+    assert "beside it" in after
+
+
+def test_nothing_is_condensed_where_the_agent_could_not_ask_for_it(home: Home, provider: ScriptedProvider) -> None:
+    home.notes(1)
+    with Rpc(home, "--tools", "read") as pi:
+        pi.prompt("read 1")
+        pi.status("captured")
+        pi.command("/afterturn flush")
+        assert pi.ui("notify")["message"] == "Nothing waits to be condensed."
+        pi.command("/afterturn status")
+        assert "nothing is condensed: the agent is not given the tool" in pi.ui("notify")["message"]
+        pi.prompt("tell me")
+    assert needle(1, 30) in json.dumps(requests_of(provider)[-1])
+
+
+def test_the_older_line_keeps_what_the_newer_has_edited(provider: ScriptedProvider, tmp_path: Path) -> None:
+    home = Home(tmp_path, "new", provider.openai_base)
+    with Rpc(home) as pi:
+        read_and_condense(pi, 1)
+        pi.prompt("tell me")
+    digests = results_in(requests_of(provider)[-1])
+    home.line = "old"
+    with Rpc(home, "-c") as pi:
+        pi.prompt("tell me more")
+    assert results_in(requests_of(provider)[-1]) == digests

@@ -5,6 +5,7 @@ import tarfile
 from pathlib import Path
 
 from tests.hosts.pi.host import EXTENSION, Home
+from tests.hosts.pi.rpc import until
 from tests.hosts.pi.script import unhurried
 from tests.hosts.pi.store import traces
 from tests.provider.server import ScriptedProvider
@@ -30,7 +31,9 @@ def install_and_use(home: Home, provider: ScriptedProvider, folder: Path) -> Non
     program = pi[: pi.index("--provider")]
     run(home, *program, "install", str(folder))
     assert run(home, *pi, "-p", "hello") == "Did all of: hello\n"
-    assert [trace["userText"] for trace in traces(home)] == ["hello"]
+    # pi does not wait for a sidecar that takes longer than a moment to write it down.
+    (trace,) = until(lambda: traces(home), "a trace")
+    assert trace["userText"] == "hello"
 
 
 def test_pi_install_takes_the_folder(home: Home, provider: ScriptedProvider) -> None:

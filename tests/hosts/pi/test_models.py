@@ -1,5 +1,7 @@
 """The sidecar's model calls go through pi: its models, its key, and nothing of the session's own prompt."""
 
+from pathlib import Path
+
 from tests.hosts.pi.host import Home
 from tests.hosts.pi.rpc import Rpc, until
 from tests.hosts.pi.script import helpful, is_of_agent, speech, text_of
@@ -43,6 +45,22 @@ def test_a_model_that_is_named_in_the_settings_is_taken(home: Home, provider: Sc
         pi.prompt("read 1")
         condensed(home)
     assert [request.body["model"] for request in sampled_requests(provider)] == ["cheap"]
+
+
+def test_a_model_of_another_provider_can_be_named_and_does_not_reason(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    # The older line: left alone, this API reasons there. The newer one says so itself, in a body that is compressed.
+    home = Home(tmp_path, "old", provider.openai_base)
+    home.settings = {"condense": {"enabled": False}}
+    home.notes(1)
+    with Rpc(home, "--recap-model", "codex/thinker") as pi:
+        pi.prompt("read 1")
+        pi.command("/recap")
+        (request, *_) = until(lambda: sampled_requests(provider), "a request of the sidecar")
+    assert request.path == "/v1/codex/responses"
+    assert request.body["model"] == "thinker"
+    assert request.body["reasoning"]["effort"] == "none"
 
 
 def test_a_call_that_fails_leaves_the_bullets_to_the_sidecar(home: Home, provider: ScriptedProvider) -> None:

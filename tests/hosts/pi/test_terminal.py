@@ -1,6 +1,8 @@
 """In a terminal: focus as the terminal reports it, the recap on the screen, and every way a person leaves."""
 
+import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
@@ -71,6 +73,18 @@ def test_no_recap_where_the_session_is_opened_with_a_prompt(home: Home, provider
         terminal.shows("Did all of: read 2")
         until(lambda: len(home.kept("afterturn-captured")) == 2, "the second episode")
     assert recap_requests(provider) == []
+
+
+def test_a_terminal_that_pi_lends_out_is_not_asked_for_focus(home: Home, tmp_path: Path) -> None:
+    home.write_pi_settings(tuiMode="regular")
+    record = tmp_path / "record"
+    with Terminal(home) as terminal:
+        record.touch()
+        terminal.record(record)
+        terminal.key("C-z")
+        until(lambda: b"\x1b[?1004l" in record.read_bytes(), "an end of the reports")
+        psutil.Process(terminal.pid).send_signal(signal.SIGCONT)
+        until(lambda: b"\x1b[?1004h" in record.read_bytes(), "reports again")
 
 
 LEAVING: dict[str, Callable[[Terminal], None]] = {

@@ -1,5 +1,6 @@
 """A sidecar that is missing, dies or hangs costs pi nothing; and pi, however it ends, leaves none behind."""
 
+import json
 import os
 import signal
 import subprocess
@@ -77,6 +78,30 @@ def test_a_front_end_is_told_once_at_most(home: Home, tmp_path: Path, trouble: s
         pi.ui("notify", lambda event: event["message"].startswith("afterturn is off"))
         notices = [event for event in pi.events if event.get("method") == "notify"]
     assert len(notices) <= 1
+
+
+def test_a_session_file_with_nonsense_in_it_ends_nobody(home: Home) -> None:
+    with Rpc(home) as pi:
+        pi.prompt("one")
+        pi.status("captured")
+    image = {"type": "image", "data": 5, "mimeType": None}
+    message = {"role": "user", "content": [image, None, 7, {"type": "toolCall"}], "timestamp": "never"}
+    last = home.entries()[-1]
+    entry = {**last, "type": "message", "id": "feedbeef", "parentId": last["id"], "message": message}
+    with home.session_file.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+    with Rpc(home, "-c") as pi:
+        pi.command("/afterturn status")
+        assert ", process " in pi.ui("notify")["message"]
+
+
+def test_a_store_that_cannot_be_opened_is_told_of_once(home: Home) -> None:
+    home.store.write_text("no folder")
+    with Rpc(home) as pi:
+        assert "cannot be opened" in pi.ui("notify")["message"]
+        pi.prompt("one")
+        pi.command("/afterturn status")
+        assert ", process " in pi.ui("notify")["message"]
 
 
 def test_killed_in_the_middle_it_comes_back_and_nothing_is_lost(home: Home) -> None:
