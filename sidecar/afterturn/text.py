@@ -14,8 +14,8 @@ INVISIBLE = (
     r"\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f"
     r"\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 )
-# Escape sequences of terminals, parts of patterns. Each alternative stops at the next ESC or line end, so that one without
-# its end costs at most its own line.
+# Escape sequences of terminals, parts of patterns. Each alternative stops at the next ESC or line end, so that one
+# without its end costs at most its own line.
 ESCAPE = (
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
     r"|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]+[0-~]?|[0-~])?"
