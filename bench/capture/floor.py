@@ -37,6 +37,7 @@ class Floor:
         self._folder = tempfile.TemporaryDirectory(prefix="afterturn-bench-")
         self._connection = sqlite3.connect(Path(self._folder.name) / "floor.db", isolation_level=None)
         self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA wal_autocheckpoint=0")
         self._connection.execute("CREATE TABLE jobs (id TEXT PRIMARY KEY, snapshot BLOB)")
         self._connection.execute("CREATE TABLE rows (id TEXT PRIMARY KEY, body BLOB)")
         self._redact = Redactor().redact

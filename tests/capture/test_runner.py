@@ -543,7 +543,10 @@ async def test_steps_of_nothing_but_a_call_are_told_apart_by_their_vectors() -> 
     assert [row.summary_vector is None for row in captured.rows] == [False, True, True]
 
 
-async def test_a_long_episode_leaves_the_event_loop_alone() -> None:
+@pytest.mark.parametrize(
+    "turns", [[user("q" * 200_000), says("a")], [user("q"), says("a")] * 400], ids=["long texts", "many turns"]
+)
+async def test_a_long_episode_leaves_the_event_loop_alone(turns: list[dict[str, Any]]) -> None:
     """architecture.md: what takes more than a few milliseconds runs in a thread."""
     threads: set[int] = set()
 
@@ -552,7 +555,7 @@ async def test_a_long_episode_leaves_the_event_loop_alone() -> None:
         return text, {}
 
     # A call that is unwrapped from a text is redacted while steps are extracted.
-    given = episode(user("q" * 30_000), says("a"), tool(None, '{"name": "n", "input": "x"}'))
+    given = episode(*turns, tool(None, '{"name": "n", "input": "x"}'))
     needs = Needs(completer=None, embedder=None, redact=watching, clock=FakeClock())
     settings = CaptureSettings()
     work = EpisodeWork(episode=given, project=None, settings=settings, redactions=0, scores=MemoryMemo())

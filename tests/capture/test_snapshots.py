@@ -47,6 +47,15 @@ def test_what_is_packed_comes_back(text: str) -> None:
     assert unpacked(packed(given), Episode) == given
 
 
+@pytest.mark.parametrize("text", ["plain", "\ud83d"])
+def test_the_order_of_keys_is_kept(text: str) -> None:
+    given = episode(turns=turns(text, input={"b": 1, "a": {"d": 2, "c": 3}}))
+    meta = unpacked(packed(given), Episode).turns[0].meta
+    assert meta is not None
+    assert list(meta.input) == ["b", "a"]
+    assert list(meta.input["a"]) == ["d", "c"]
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"id": 5}', b"\xff"])
 def test_what_was_not_packed_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"\S"):

@@ -11,6 +11,7 @@ from afterturn.capture.steps import Step
 from afterturn_protocol.traces import ToolCallDTO
 
 _ID_CHARS = 26
+_sorted = msgspec.json.Encoder(order="sorted").encode
 _escaped = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 
@@ -34,7 +35,7 @@ def content_key(user_text: str, agent_text: str, thinking: str | None, calls: Se
 def _hashed(value: Any) -> bytes:
     """A hash of 32 bytes over a JSON value, the same for equal values whatever the order of keys."""
     try:
-        data = msgspec.json.encode(value, order="sorted")
+        data = _sorted(value)
     except UnicodeEncodeError:  # lone surrogates, which only escapes can carry
         data = _escaped(value).encode()
     return blake2b(data, digest_size=32).digest()

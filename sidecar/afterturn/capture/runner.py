@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import anyio.to_thread
 from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.capture.asking import Asker
 from afterturn.capture.downstream import previews, wants_downstream
-from afterturn.capture.drafts import Draft, Drafted, Stopwatch, drafted, size
+from afterturn.capture.drafts import SMALL_CHARS, Draft, Drafted, Stopwatch, drafted, size
 from afterturn.capture.embedder import Embedder
 from afterturn.capture.judging import is_settled
 from afterturn.capture.material import task_context
@@ -88,7 +89,7 @@ async def run(needs: Needs, work: EpisodeWork) -> Captured:
     """
     make = partial(drafted, work.episode, work.settings, needs.redact, needs.clock, work.at_stage)
     chars = size(work.episode)
-    made = await beside(chars, make)
+    made = make() if chars <= SMALL_CHARS else await anyio.to_thread.run_sync(make)
     return await _Run(needs, work, made, chars).run(made.drafts, made.started)
 
 

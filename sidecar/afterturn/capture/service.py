@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from afterturn.capture.drafts import size
+from afterturn.capture.drafts import SMALL_CHARS, size
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.ports import NewEpisode, TakenEpisode
 from afterturn.capture.reading import checked, redacted
@@ -38,9 +38,6 @@ LEAVE_SECONDS = 0.3
 
 INTAKE_THREADS = 2
 """Episodes made ready at once: more would only take the interpreter from the event loop."""
-
-SMALL_CHARS = 128_000
-"""An episode of so many chars is made ready at once: in a millisecond or two, to which a thread would add a third."""
 
 AfterReply = Callable[[Callable[[], None]], None]
 """Runs what it is given once the answer is on its way."""

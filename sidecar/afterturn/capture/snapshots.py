@@ -14,6 +14,7 @@ T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_escaped = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _canonical = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode
 
 
@@ -37,11 +38,11 @@ def content_hash(episode: Episode) -> bytes:
 
 
 def packed(value: Struct) -> bytes:
-    """A value as JSON; a lone surrogate is kept as its escape."""
+    """A value as JSON, with keys in their order; a lone surrogate is kept as its escape."""
     try:
         return _encode(value)
     except UnicodeEncodeError:
-        return _canonical(msgspec.to_builtins(value, str_keys=True)).encode()
+        return _escaped(msgspec.to_builtins(value, str_keys=True)).encode()
 
 
 def unpacked(data: bytes, type_: type[T]) -> T:

@@ -140,6 +140,8 @@ def _parts(segment: Sequence[ReadTurn]) -> list[_Part]:
 
 def _match(told: ToolCallDTO, waiting: Sequence[_Call]) -> _Call | None:
     """The listed call that a tool turn tells of: by id, else by name and input where one has no id."""
+    if not waiting:
+        return None
     if told.tool_call_id:
         found = next((each for each in waiting if each.call.tool_call_id == told.tool_call_id), None)
         if found is not None:

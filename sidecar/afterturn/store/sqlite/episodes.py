@@ -24,30 +24,40 @@ if TYPE_CHECKING:
 DELETED = CaptureError(code="deleted", message="What the job was to capture has been deleted", retryable=False)
 
 
-def put_rows(connection: Connection, episode: int, put: Put, prepared: Sequence[Prepared]) -> list[Trace]:
+class EpisodePlace(Struct, frozen=True):
+    """The numbers of an episode, of its session and of its project."""
+
+    episode: int
+    session: int
+    project: int
+
+
+def put_rows(connection: Connection, place: EpisodePlace, put: Put, prepared: Sequence[Prepared]) -> list[Trace]:
     """Write the rows of a capture and mark those that are gone; the traces as they stand then, in step order."""
-    place: tuple[int, int, int] = connection.execute(
-        "SELECT episode, session, project FROM episodes WHERE episode = ?", (episode,)
-    ).fetchone()
-    changed = vectors_changed(connection, place[2])
     missing = set(put.missing)
     known: dict[bytes, _Known] = {
         row[0]: _Known(*row[1:])
         for row in connection.execute(
             "SELECT id, trace, project, body, superseded, content, embed_tries FROM traces WHERE episode = ?",
-            (episode,),
+            (place.episode,),
         )
     }
-    _insert(connection, place, [each for each in prepared if encoded(each.trace_id) not in known], missing, changed)
-    traces: list[Trace] = []
-    for each in prepared:
+    # Rows that are all new and bring no vectors change nothing that is searched by them.
+    with_vectors = bool(known) or any(each.brings_vectors for each in prepared)
+    changed = vectors_changed(connection, place.project) if with_vectors else 0
+    new = [each for each in prepared if encoded(each.trace_id) not in known] if known else prepared
+    first = _insert(connection, place, new, missing)
+    if with_vectors:
+        write_vectors(connection, place.project, list(enumerate(new, first)), changed)
+    traces = [each.row.trace for each in prepared]
+    for index, each in enumerate(prepared if known else ()):
         row = known.get(encoded(each.trace_id))
         if row is not None:
-            _update(connection, place[2], each, row, missing, changed)
-        traces.append(each.row.trace if row is None else _stored(connection, row.trace))
+            _update(connection, place.project, each, row, missing, changed)
+            traces[index] = _stored(connection, row.trace)
     _supersede(connection, put.superseded)
     ids = to_json([trace.trace_id for trace in traces])
-    connection.execute("UPDATE episodes SET trace_ids = ? WHERE episode = ?", (ids, episode))
+    connection.execute("UPDATE episodes SET trace_ids = ? WHERE episode = ?", (ids, place.episode))
     return traces
 
 
@@ -62,18 +72,17 @@ class _Known(Struct, frozen=True):
     tries: int | None
 
 
-def _insert(
-    connection: Connection, place: tuple[int, int, int], rows: Sequence[Prepared], missing: set[str], changed: int
-) -> None:
-    """Write rows that are new, all at once: one by one costs four times as much."""
+def _insert(connection: Connection, place: EpisodePlace, rows: Sequence[Prepared], missing: set[str]) -> int:
+    """Write rows that are new, all at once: one by one costs four times as much. The number of the first."""
     last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'traces'").fetchone()
-    first = 1 if last is None else last[0] + 1
+    first: int = 1 if last is None else last[0] + 1
+    episode, session, project = place.episode, place.session, place.project
     connection.executemany(
         "INSERT INTO traces (trace, id, episode, session, project, step_index, ts, embed_tries, value, r_human,"
         " priority, content, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                number, encoded(each.trace_id), *place, trace.step_index, trace.ts,
+                number, encoded(trace.trace_id), episode, session, project, trace.step_index, trace.ts,
                 0 if trace.trace_id in missing else None,
                 trace.value, trace.r_human, trace.priority, each.row.content, each.body,
             )
@@ -81,7 +90,7 @@ def _insert(
             for trace in (each.row.trace,)
         ],
     )  # fmt: skip
-    write_vectors(connection, place[2], list(enumerate(rows, first)), changed)
+    return first
 
 
 def _update(

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from afterturn.capture.ports import NewEpisode, TakenEpisode, Work
 from afterturn.store.sqlite.claiming import lease, older_open
+from afterturn.store.sqlite.counters import inserted
 from afterturn.store.sqlite.outbox import event_of
 from afterturn.store.sqlite.processes import Process
 from afterturn.store.sqlite.projects import name_of, project_of
@@ -118,10 +119,11 @@ def _revised(
     """
     project = project_of(connection, session, new.project)
     if episode is None:
-        number: int = connection.execute(
-            "INSERT INTO episodes (session, id, project, revision) VALUES (?, ?, ?, 1) RETURNING episode",
+        number = inserted(
+            connection,
+            "INSERT INTO episodes (session, id, project, revision) VALUES (?, ?, ?, 1)",
             (session, encoded(new.episode_id), project),
-        ).fetchone()[0]
+        )
         return number, 1, project
     number, revision = episode
     if failed is None or failed.revision != revision:
@@ -142,14 +144,15 @@ def _queue(
     session, episode, revision = place
     snapshot, options = texts
     sidecar = sidecar_of(connection, *by, now_ms)
-    job: int = connection.execute(
+    job = inserted(
+        connection,
         "INSERT INTO capture_jobs (id, session, episode, episode_id, revision, hash, state, sidecar, with_completer,"
-        " accepted_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?) RETURNING job",
+        " accepted_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
         (
             encoded(new.job_id), session, episode, encoded(new.episode_id), revision, new.content_hash,
             sidecar, new.with_completer, now_ms,
         ),
-    ).fetchone()[0]  # fmt: skip
+    )  # fmt: skip
     connection.execute(
         "INSERT INTO capture_sources (job, options, snapshot) VALUES (?, ?, ?)", (job, options, snapshot)
     )

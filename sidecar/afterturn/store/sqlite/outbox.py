@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from afterturn.capture.ports import EventsPage, Scope
 from afterturn.shapes import from_json, to_json
+from afterturn.store.sqlite.counters import inserted
 from afterturn.store.sqlite.projects import projects_in
 from afterturn.store.sqlite.trace_rows import traces_by_id
 from afterturn.store.sqlite.values import Packer, decoded, encoded, unseal_bytes
@@ -62,11 +63,12 @@ def _end(
     project: int | None,
     now_ms: int,
 ) -> int:
-    seq: int = connection.execute(
-        "INSERT INTO outbox (job, session, project, at) SELECT job, session, ?, ? FROM capture_jobs WHERE job = ?"
-        " RETURNING seq",
-        (project, now_ms, job),
-    ).fetchone()[0]
+    session: int = connection.execute("SELECT session FROM capture_jobs WHERE job = ?", (job,)).fetchone()[0]
+    seq = inserted(
+        connection,
+        "INSERT INTO outbox (job, session, project, at) VALUES (?, ?, ?, ?)",
+        (job, session, project, now_ms),
+    )
     connection.execute(
         "UPDATE capture_jobs SET state = ?, outcome = ?, stage = ?, full = ?, seq = ?, sidecar = NULL, holder = NULL"
         " WHERE job = ?",

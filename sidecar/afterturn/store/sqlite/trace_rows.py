@@ -37,6 +37,11 @@ class Prepared(Struct, frozen=True):
         """The id of its trace."""
         return self.row.trace.trace_id
 
+    @property
+    def brings_vectors(self) -> bool:
+        """Whether it has a vector."""
+        return self.signs != (None, None)
+
 
 def prepare(rows: Sequence[TraceRow], packer: Packer | None = None) -> list[Prepared]:
     """Rows made ready. Takes a millisecond or so for fifty: for a worker thread. Raises ValueError for NaN."""
