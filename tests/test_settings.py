@@ -49,6 +49,7 @@ def test_layers_merge_deeply(trees: list[Any], key: str, value: Any) -> None:
         ({"condense": {"minBatchChars": "many"}}, "condense.minBatchChars"),
         ({"condense": {"minBatchChars": -1}}, "condense.minBatchChars"),
         ({"condense": {"minBatchChars": 1.5}}, "condense.minBatchChars"),
+        ({"condense": {"minBatchChars": "\ud83d"}}, "condense.minBatchChars"),
         ({"condense": {"enabled": "false"}}, "condense.enabled"),
         ({"condense": {"fallback": "magic"}}, "condense.fallback"),
         ({"condense": {"protectedTools": "todowrite"}}, "condense.protectedTools"),

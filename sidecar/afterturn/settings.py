@@ -82,6 +82,8 @@ def _checked(path: str, value: Any, type_: Any) -> Any:
     except msgspec.ValidationError as wrong:
         _, expected = split_problem(str(wrong))
         raise ValueError(f"must be {expected}, not {_shown(value)}") from None
+    except UnicodeEncodeError:  # as a number it is looked at as UTF-8
+        raise ValueError(f"holds half a character: {_shown(value)}") from None
     words = CHOICES.get(path)
     if words is not None and checked not in words:
         raise ValueError(f"must be one of {', '.join(words)}, not {_shown(value)}")

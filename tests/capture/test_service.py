@@ -258,6 +258,18 @@ async def test_the_same_episode_after_a_failure_is_accepted_under_a_new_id(start
     assert (await process.done()).job_id == again.job_id
 
 
+@pytest.mark.parametrize("ends", [False, True])
+async def test_an_index_that_lags_behind_is_said_but_not_at_the_end(start: Starter, stores: Opener, ends: bool) -> None:
+    process = start(store := FlakyStore(stores().capture))
+    store.failing.add("text_index.catch_up")
+    if ends:
+        process.service.upkeep.end()
+    await process.finalize("e1")
+    await process.done()
+    await process.stop()
+    assert set(process.reports) == (set() if ends else {"the search index lags behind: the disk is full"})
+
+
 async def test_a_store_that_fails_is_said_at_once_and_nothing_is_accepted(start: Starter, stores: Opener) -> None:
     process = start(store := FlakyStore(stores().capture))
     store.failing.add("*")

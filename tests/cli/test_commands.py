@@ -149,6 +149,19 @@ def test_a_store_that_is_not_there_is_said_in_one_line(
     assert not home.exists(), "looking leaves nothing behind"
 
 
+@pytest.mark.parametrize("closed", ["", ">&-", "2>&-", ">&- 2>&-", "| true", "| head -c 1 >/dev/null"])
+def test_closed_streams_and_readers_that_leave_are_no_failure(tmp_path: Path, closed: str) -> None:
+    line = f'set -o pipefail; "$0" -I -m afterturn schema {closed}'
+    done = subprocess.run(
+        ["bash", "-c", line, sys.executable],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "AFTERTURN_HOME": str(tmp_path)},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

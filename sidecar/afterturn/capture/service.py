@@ -187,6 +187,7 @@ class CaptureService:
 
     async def leave(self) -> None:
         """The process ends: what it has not done is anybody's, at the latest when it is seen to be gone."""
+        self.upkeep.end()
         with anyio.move_on_after(LEAVE_SECONDS):
             await self._needs.store.jobs.leave(owner=self._needs.owner)
 

@@ -35,20 +35,30 @@ class Upkeep:
 
     def __init__(self, needs: CaptureNeeds, spawn: Spawn) -> None:
         self._needs = needs
+        self._over = False
         self._index = _Chore(spawn, self._catch_up)
         self._vectors = _Chore(spawn, self._back_fill)
 
     def wake(self) -> None:
         """Rows have come, or may have been left behind by a process that ended."""
-        self._index.wake()
-        self._vectors.wake()
+        if not self._over:
+            self._index.wake()
+            self._vectors.wake()
+
+    def end(self) -> None:
+        """The store is about to close: what is left undone is no news."""
+        self._over = True
+
+    def _report(self, text: str) -> None:
+        if not self._over:
+            self._needs.report(text)
 
     async def _catch_up(self) -> None:
         try:
             while await self._needs.store.text_index.catch_up(limit=INDEXED_AT_ONCE):
                 await self._needs.clock.sleep(BREATH_SECONDS)
         except StoreError as problem:
-            self._needs.report(f"the search index lags behind: {problem}")
+            self._report(f"the search index lags behind: {problem}")
 
     async def _back_fill(self) -> None:
         """Vectors for rows without. Rows that fail are tried again after a while, but not for ever (case M09)."""
@@ -70,7 +80,7 @@ class Upkeep:
                 else:
                     rest_seconds = REST_SECONDS
         except StoreError as problem:
-            needs.report(f"vectors are not made for now: {problem}")
+            self._report(f"vectors are not made for now: {problem}")
 
 
 class _Chore:

@@ -26,7 +26,7 @@ _REPLAY_CODES = (
 
 def run(args: list[str]) -> int:
     """Run one command; returns the exit code: 0, 1 for what could not be done, 2 for a line that makes no sense."""
-    _write_utf8()
+    _give_streams()
     options = _parser().parse_args(args or ["--help"])
     try:
         run_command: Callable[[argparse.Namespace], int] = import_module(f"afterturn.cli.{options.command}").run
@@ -34,8 +34,11 @@ def run(args: list[str]) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # `afterturn ... | head`
-        sys.stderr.close()
+        _drop_output()
         return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("\nafterturn: stopped\n")
+        return 130
     except OSError as problem:  # the output has nowhere to go; commands speak for all other files themselves
         sys.stderr.write(f"afterturn: {problem.strerror or problem}\n")
         _drop_output()
@@ -47,11 +50,20 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _write_utf8() -> None:
-    """Output is UTF-8 whatever the locale, and a half of a surrogate pair is shown as its escape."""
+def _give_streams() -> None:
+    """Output is UTF-8 whatever the locale, and a half of a surrogate pair is shown as its escape.
+
+    A stream that was closed before (`>&-`) takes what is written and keeps nothing.
+    """
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return io.TextIOWrapper(open(os.devnull, "wb"))  # noqa: PTH123 (it lives as long as the process)
 
 
 def _parser() -> argparse.ArgumentParser:
