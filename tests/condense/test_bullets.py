@@ -52,11 +52,19 @@ def test_parse(text: str, expected: list[tuple[int | None, str]]) -> None:
         ([Bullet(0, True, "- a"), Bullet(0, False, "- b")], "- [[1:read]] a\n- b"),
         ([Bullet(0, False, "- a")], "- [[1:read]] a"),
         ([Bullet(0, True, "- a"), Bullet(0, True, "- b")], "- [[1:read]] a\n- [[1:read]] b"),
-        ([Bullet(None, False, "prose"), Bullet(1, True, "b")], "prose\n- [[2:bash]] b"),
+        ([Bullet(None, False, "prose"), Bullet(1, True, "b")], "prose\n[[2:bash]] b"),
     ],
 )
 def test_written(bullets: list[Bullet], expected: str) -> None:
     assert written(bullets, TOOLS) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["[[1:read]] x\n  [[2:bash]] y", "- [[1:read]] x\n* [[2:bash]] y\n  more", "\t- [[1:read]] x"]
+)
+def test_what_stands_before_a_label_stays(text: str) -> None:
+    """Seed: the captured prefix, then the ref."""
+    assert written(parse_bullets(text, TOOLS), TOOLS) == text
 
 
 def checked(text: str) -> tuple[list[tuple[int | None, str]], int, int]:

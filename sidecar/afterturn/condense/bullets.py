@@ -77,12 +77,12 @@ def written(bullets: Sequence[Bullet], tool_names: Sequence[str]) -> str:
 
 
 def with_label(text: str, mark: str) -> str:
-    """A bullet with a label as the first thing on it."""
+    """A bullet with a label as the first thing on it, behind its mark where it has one (seed: the prefix stays)."""
     stripped = text.lstrip()
-    indent = text[: len(text) - len(stripped)]
+    prefix = text[: len(text) - len(stripped)]
     if stripped[:2] in ("- ", "* "):
-        return f"{indent}{stripped[:2]}{mark} {stripped[2:].lstrip()}"
-    return f"{indent}- {mark} {stripped}"
+        prefix, stripped = prefix + stripped[:2], stripped[2:].lstrip()
+    return f"{prefix}{mark} {stripped}"
 
 
 def texts_by_call(bullets: Sequence[Bullet]) -> dict[int, list[str]]:
