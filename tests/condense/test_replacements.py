@@ -18,7 +18,7 @@ from afterturn.condense.replacements import (
         (["- a"], "- `t3` a\n[full output: recall t3]"),
         (["- a", "- b\n  more"], "- `t3` a\n- b\n  more\n[full output: recall t3]"),
         (["* a"], "* `t3` a\n[full output: recall t3]"),
-        (["a"], "- `t3` a\n[full output: recall t3]"),
+        (["a"], "`t3` a\n[full output: recall t3]"),
         (["  - a"], "  - `t3` a\n[full output: recall t3]"),
     ],
 )
