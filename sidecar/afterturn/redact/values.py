@@ -52,6 +52,8 @@ _PATH = re.compile(
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|urn:")
 # Kinds of tokens in lexers and highlighters: `IDENT`, `keyword.operator`.
 _TOKEN_KIND = re.compile(r"[A-Z]{2,12}(?:_[A-Z]{1,12}){0,3}\d?|[a-z]{2,16}(?:\.[a-z]{2,16})+\d?")
+# Digits inside a word, which are in passwords but in few names of code.
+_DIGITS_INSIDE = re.compile(r"(?!(?:sha|md|base|utf|aes|rsa|oauth|s|v)\d)[a-z]+\d+[a-z]+(?:\d+[a-z]*)*", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _OTHER = re.compile(r"[\d!@#$%^&*+=/~?]")
 # A part of a word that a sentence may say of a secret: `sha256`, `base64-encoded`, `12-chars`.
@@ -161,7 +163,7 @@ def _unquoted_secret(value: str, plain: bool, setting: Setting) -> bool:
     if setting.type != names.PASSWORD and not setting.bare and _TYPE_NAME.fullmatch(value):
         return False
     if _IDENTIFIER.fullmatch(value) and _names_secret(value) and not setting.bare:
-        return False
+        return setting.type == names.PASSWORD and bool(_DIGITS_INSIDE.fullmatch(value))
     return _is_random(value, 6 if setting.type == names.PASSWORD or setting.bare else 8)
 
 
