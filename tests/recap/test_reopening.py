@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from afterturn_protocol.session import SavedRecap
 from tests.recap.conftest import Make
 from tests.recap.harness import Recaps, saved, settle, work
 
@@ -78,9 +79,10 @@ async def test_openings_at_which_nothing_is_drafted(make: Make, opened: dict[str
     assert (it.calls, it.events) == (0, [])
 
 
-async def test_reopening_without_a_saved_recap_drafts_one(make: Make) -> None:
+@pytest.mark.parametrize("given", [None, saved("  \n")], ids=["none", "blank"])
+async def test_reopening_without_a_saved_recap_drafts_one(make: Make, given: SavedRecap | None) -> None:
     it = make()
-    it.open(context=work())
+    it.open(context=work(), saved_recap=given)
     await settle()
     assert (it.calls, it.heard) == (1, "ready(reopen,generated)")
 

@@ -109,6 +109,16 @@ async def test_what_expired_is_in_no_file(store: SqliteStore, place: StorePlace,
     assert (NEEDLE.encode() in after, seal(long)[1:] in after) == (False, False)
 
 
+async def test_what_expired_goes_from_the_files_while_the_process_runs(store: SqliteStore, place: StorePlace) -> None:
+    for number in range(300):
+        await take(store, f"s{number}", call(f"{NEEDLE} {number}"), now_ms=0)
+    await take(store, "later", call("kept"), now_ms=20 * DAY_MS)
+    assert await sweep(store, 31) == 300
+    await store.retention.scrub()
+    assert NEEDLE.encode() not in bytes_on_disk(place.file)
+    assert await texts(store, "later", 1) == ["kept"]
+
+
 async def test_an_expired_call_is_known_by_its_id(store: SqliteStore) -> None:
     await take(store, "s", call("one", id="c", at=5), now_ms=0)
     await sweep(store, 31)

@@ -109,7 +109,8 @@ class RecapService:
         session = self._session(params.session_id)
         session.context = params.context or session.context
         session.model = params.model or session.model
-        session.saved = params.saved_recap
+        saved = params.saved_recap
+        session.saved = saved if saved is not None and saved.text.strip() else None
         history = params.has_history
         if history is None:
             history = params.saved_recap is not None or bool(params.context and params.context.messages)

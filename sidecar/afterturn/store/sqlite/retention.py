@@ -51,10 +51,22 @@ class Retention:
             await forget_copies(self._engine.place.file, session_id)
         return swept
 
+    async def scrub(self) -> None:
+        """Wipe what the steps left of expired rows in the gaps of the file, where building it anew is quick. A large
+        store keeps it until the next session is deleted. Raises StoreUnavailable.
+        """
+        await self._engine.alone(_scrub_small)
+
     async def outbox_step(self, *, outbox_days: int, now_ms: int, limit: int = STEP_RESULTS) -> Swept:
         """Forget at most `limit` events past their time, and what no job can need any more. Raises StoreUnavailable."""
         before = now_ms - outbox_days * DAY_MS
         return await self._engine.write(lambda connection: _outbox_step(connection, before, limit), key=self)
+
+
+def _scrub_small(connection: Connection) -> None:
+    from afterturn.store.sqlite.scrubbing import scrub_small  # loads sqlite3, which the event loop's thread must not
+
+    scrub_small(connection)
 
 
 def _step(connection: Connection, before: int, limit: int, expired: list[str]) -> Swept:
