@@ -58,6 +58,16 @@ export function blocks(content: unknown, data: boolean): afterturn.Block[] {
   });
 }
 
+/** Text and images of a tool's result, and what an extension of pi put there besides, as it came. */
+function resultBlocks(content: unknown): afterturn.Block[] {
+  if (!Array.isArray(content)) return blocks(content, true);
+  return content.flatMap((part: unknown) => {
+    const { type } = (part ?? {}) as { type?: unknown };
+    const isOther = typeof type === "string" && type !== "text" && type !== "image";
+    return isOther ? [part as afterturn.Block] : blocks([part], true);
+  });
+}
+
 function decodedBytes(base64: string): number {
   return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 }
@@ -120,7 +130,7 @@ function toolCallOf(result: Message, args: unknown): afterturn.ToolCall {
     toolCallId: result.toolCallId ?? "",
     toolName: result.toolName ?? "",
     args,
-    content: blocks(result.content, true),
+    content: resultBlocks(result.content),
     isError: result.isError === true,
     ...(result.timestamp === undefined ? {} : { resultTimestamp: result.timestamp }),
   };

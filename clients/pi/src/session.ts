@@ -21,7 +21,7 @@ const INITIAL_PROMPT_MS = 300;
  * late is on its way all the same, or is sent when the session is opened again.
  */
 const CAPTURE_PATIENCE_MS = 80;
-const GOODBYE_PATIENCE_MS = 1_000;
+const GOODBYE_PATIENCE_MS = 500;
 /** The same where pi goes on and nobody waits: a busy machine must not cost the work. */
 const FAREWELL_PATIENCE_MS = 60_000;
 const TYPED_EVERY_MS = 1_000;

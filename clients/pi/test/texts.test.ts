@@ -120,6 +120,12 @@ check("content that is not as it should be", [text(odd), toolUses(odd), blocks(o
     { type: "image", mimeType: "", bytes: 0, data: "" },
   ],
 ]);
+const resource = { type: "resource", resource: { uri: "x://1", text: "kept" } };
+check(
+  "a result keeps blocks of other types",
+  finishedCalls(calls, [{ role: "toolResult", toolCallId: "a", content: [...odd, resource] }]).map((c) => c.content),
+  [[{ type: "text", text: "" }, { type: "image", mimeType: "", bytes: 0, data: "" }, { type: "toolCall" }, resource]],
+);
 check("no content", [text(undefined), blocks({}, true), blocks("x", true)], ["", [], [{ type: "text", text: "x" }]]);
 
 check(
