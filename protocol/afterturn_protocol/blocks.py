@@ -1,12 +1,12 @@
 """Content: a string, or a list of blocks (protocol.md, 'Shared shapes').
 
 A block stays a plain dict, because block types and fields that this version does not know are kept as they came.
-The Structs here document the known types for the schema; they are not used to decode.
+The Structs here document the known types for the schema, and `check_block` holds text and images to them.
 """
 
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, Struct, convert
 
 from afterturn_protocol.shape import Count, Shape
 
@@ -45,6 +45,25 @@ class ThinkingBlock(Shape, frozen=True, kw_only=True, tag_field="type", tag="thi
     text: str
 
 
+class _AnyBlock(Struct):
+    type: str
+
+
+_KNOWN_FIELDS = ("type", *TextBlock.__struct_encode_fields__, *ImageBlock.__struct_encode_fields__)
+
+
+def check_block(block: Block) -> None:
+    """Raises ValidationError for a block without a type, and for a text or an image without what belongs to it.
+
+    A thinking block may have its text under another name: hosts send it as their model's provider does.
+    """
+    kind = block.get("type")
+    if kind == "text" and isinstance(block.get("text"), str):
+        return
+    shape = TextBlock if kind == "text" else ImageBlock if kind == "image" else _AnyBlock
+    convert({name: block[name] for name in _KNOWN_FIELDS if name in block}, shape)
+
+
 def content_text(content: str | list[Block] | None) -> str:
     """The text of a content: a string as it is, text blocks joined by one line break, None as "".
 
@@ -57,11 +76,28 @@ def content_text(content: str | list[Block] | None) -> str:
     return "\n".join(_block_text(block) for block in content if block.get("type") == "text")
 
 
+def result_text(content: list[Block]) -> str:
+    """What a tool's result says: its text, then every block that is neither text nor an image, as one line of JSON.
+
+    All of it is there for whoever asks for the result again (condense.md, 'The rule above all'); images go beside it.
+    Raises RecursionError for a block that is nested too deep.
+    """
+    texts = [_block_text(block) for block in content if block.get("type") == "text"]
+    others = [block for block in content if block.get("type") not in ("text", "image")]
+    return "\n".join(texts + [_line(block) for block in others])
+
+
 def image_blocks(content: str | list[Block] | None) -> list[Block]:
     """The image blocks of a content, in order and unchanged."""
     if content is None or isinstance(content, str):
         return []
     return [block for block in content if block.get("type") == "image"]
+
+
+def _line(block: Block) -> str:
+    import json
+
+    return json.dumps(block, ensure_ascii=False, separators=(",", ":"))
 
 
 def _block_text(block: Block) -> str:

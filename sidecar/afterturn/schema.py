@@ -187,7 +187,8 @@ def _type_name(name: str) -> str:
 
 def _block() -> Json:
     known = [{"$ref": f"#/$defs/{name}"} for name in ("TextBlock", "ImageBlock", "ThinkingBlock")]
-    other = {"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]}
+    strict = {"enum": ["text", "image"]}
+    other = {"type": "object", "properties": {"type": {"type": "string", "not": strict}}, "required": ["type"]}
     return {
         "description": "One content block. Other types, and fields that are not listed, are kept as they came.",
         "anyOf": [*known, other],

@@ -16,6 +16,9 @@ def keys(*calls: dict[str, object]) -> list[tuple[bytes, bytes]]:
     return [(new.identity, new.dedup) for new in read_batch(batch, CondenseSettings(), None).new]
 
 
+IMAGE = {"type": "image", "mimeType": "image/png", "data": "AA=="}
+
+
 def check(one: dict[str, object], other: dict[str, object], same_call: bool, same_output: bool) -> None:
     """The two calls in two batches."""
     (first,), (second,) = keys(one), keys(other)
@@ -46,7 +49,9 @@ def check(one: dict[str, object], other: dict[str, object], same_call: bool, sam
         ({"result_text": "\n\na  \nb\t\n"}, {"result_text": "a\nb"}, False, True),
         ({"result_text": "a b"}, {"result_text": "a  b"}, False, False),
         ({"content": [{"type": "text", "text": "out"}]}, {}, True, True),
-        ({"content": [{"type": "text", "text": "out"}, {"type": "image", "data": "AA=="}]}, {}, False, False),
+        ({"content": [{"type": "text", "text": "out"}, IMAGE]}, {}, False, False),
+        ({"content": [{"type": "x"}]}, {"content": [{"type": "y"}]}, False, False),
+        ({"content": [{"type": "x"}]}, {"result_text": '{"type":"x"}'}, False, False),
     ],
 )
 def test_same_call_and_same_output(

@@ -1,11 +1,13 @@
 """condense/summarize from intake to frozen result (condense.md, 'Order of work')."""
 
+import json
 from typing import Any
 
 import pytest
 
 from afterturn.condense.footer import footer
 from afterturn.condense.ports import Store
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.condense import CondenseResult, ToolCall
 from afterturn_protocol.settings import CondenseSettings
 from tests.condense.conftest import OpenStore
@@ -329,21 +331,41 @@ async def test_blocks_are_joined_and_images_described(store: Store) -> None:
         {"type": "custom", "x": 1},
     ]
     result = await harness.summarize(batch(ToolCall(tool_call_id="c", tool_name="shot", content=blocks)))
-    assert result.raw_chars == len(big("a")) + 4
+    whole = big("a") + '\nend\n{"type":"custom","x":1}'
+    assert result.raw_chars == len(whole)
     (record,) = (await harness.resolve("t1")).records
-    assert record.text == big("a") + "\nend"
+    assert record.text == whole
     assert [(image.mime_type, image.bytes, image.data) for image in record.images or ()] == [("image/png", 8, None)]
 
 
-async def test_args_that_are_nested_too_deep_are_refused_by_place(store: Store) -> None:
-    from afterturn.misfits import InvalidInputError
+@pytest.mark.req("condense.resolve-other-blocks")
+async def test_a_replaced_result_gives_its_blocks_of_other_types_back(store: Store) -> None:
+    completer = FakeCompleter(bullets("1:mcp"))
+    harness = Harness(store, completer)
+    resource = {"type": "resource", "resource": {"uri": "x://1", "text": "RESOURCE 漢 " * 200}}
+    only = ToolCall(tool_call_id="c", tool_name="mcp", content=[resource])
+    result = await harness.summarize(batch(only))
+    assert (result.outcome, result.items[0].state) == ("summarized", "condensed")
+    assert result.items[0].replacement is not None
+    assert "x://1" in completer.prompts[0]
+    (record,) = (await harness.resolve("t1")).records
+    assert json.loads(record.text) == resource
+    assert result.raw_chars == len(record.text)
+    (found,) = (await harness.resolve("t1", grep="漢")).records
+    assert found.text == f"1:{record.text}"
 
+
+@pytest.mark.parametrize("field", ["args", "content"])
+async def test_what_is_nested_too_deep_is_refused_by_place(store: Store, field: str) -> None:
     deep: Any = None
     for _ in range(200_000):
         deep = [deep]
+    given = {"args": deep, "content": [{"type": "x", "deep": deep}]}[field]
     with pytest.raises(InvalidInputError) as refused:
-        await Harness(store).summarize(batch(call(text="a"), call(text="b", args=deep)))
-    assert refused.value.path == "$.batch.toolCalls[1].args"
+        await Harness(store).summarize(
+            batch(call(text="a"), ToolCall(tool_call_id="c", tool_name="t", **{"result_text": "b", field: given}))
+        )
+    assert refused.value.path == f"$.batch.toolCalls[1].{field}"
     while deep:
         deep = deep[0]
 

@@ -173,14 +173,47 @@ def test_logs_hold_no_bodies(tmp_path: Path) -> None:
         assert secret not in server.stderr
 
 
-@pytest.mark.parametrize("image", [{"bytes": 2**63}, {"data": "=="}, {"data": 5, "bytes": -1}, {"mimeType": 7}])
-def test_an_odd_image_does_not_spoil_its_original(tmp_path: Path, image: dict[str, object]) -> None:
-    content = [{"type": "text", "text": "x"}, {"type": "image", "mimeType": "image/png", **image}]
+MISFITS = (
+    ({"text": "no type"}, "", "type"),
+    ({"type": 7, "text": "x"}, ".type", "string"),
+    ({"type": "text"}, "", "text"),
+    ({"type": "text", "text": None}, ".text", "string"),
+    ({"type": "image", "data": "AAAA"}, "", "mimeType"),
+    ({"type": "image", "mimeType": 7}, ".mimeType", "string"),
+    ({"type": "image", "mimeType": "image/png", "data": 5}, ".data", "string | null"),
+    ({"type": "image", "mimeType": "image/png", "bytes": -1}, ".bytes", "integer >= 0"),
+)
+
+
+@pytest.mark.req("errors.invalid-params-path")
+@pytest.mark.parametrize("method", ["condense/summarize", "condense/onTurnEnd", "capture/episodeFinalized"])
+def test_a_block_that_is_none_is_refused_by_place(tmp_path: Path, method: str) -> None:
+    def params(block: object) -> dict[str, object]:
+        content = [{"type": "text", "text": "x"}, block]
+        if method.startswith("capture/"):
+            turns = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": content}]
+            return {"episode": {"id": "e", "sessionId": "s", "turns": turns}}
+        calls = [{"toolCallId": id, "toolName": "t", "content": content} for id in ("c", "d")]
+        calls[0]["content"] = []
+        return {"sessionId": "s", "batch": {"turnIndex": 0, "timestamp": 1, "toolCalls": calls}, "final": True}
+
+    place = "$.episode.turns[1].content" if method.startswith("capture/") else "$.batch.toolCalls[1].content"
+    with Server(tmp_path) as server:
+        server.initialize()
+        for block, inner, expected in MISFITS:
+            error = server.ask(method, params(block))["error"]
+            assert (error["code"], error["data"]) == (-32602, {"path": f"{place}[1]{inner}", "expected": expected})
+        server.call(method, params({"type": "Text"}))
+
+
+def test_an_odd_image_does_not_spoil_its_original(tmp_path: Path) -> None:
+    content = [{"type": "text", "text": "x"}, {"type": "image", "mimeType": "", "data": "=="}]
     batch = {"turnIndex": 0, "timestamp": 1, "toolCalls": [{"toolCallId": "c", "toolName": "t", "content": content}]}
     with Server(tmp_path) as server:
         server.initialize()
         server.call("condense/summarize", {"sessionId": "s", "batch": batch})
-        assert server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"][0]["text"] == "x"
+        (record,) = server.call("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["records"]
+        assert (record["text"], record["images"]) == ("x", [{"mimeType": "", "bytes": 0}])
 
 
 def test_the_data_of_images_comes_on_request(tmp_path: Path) -> None:

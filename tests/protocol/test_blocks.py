@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from afterturn_protocol.blocks import content_text, image_blocks
+from afterturn_protocol.blocks import check_block, content_text, image_blocks, result_text
 from afterturn_protocol.condense import ToolCall
 
 IMAGE = {"type": "image", "mimeType": "image/png", "bytes": 8, "x": 1}
@@ -28,6 +28,29 @@ IMAGE = {"type": "image", "mimeType": "image/png", "bytes": 8, "x": 1}
 )
 def test_text(content: Any, text: str) -> None:
     assert content_text(content) == text
+
+
+TEXT = {"type": "text", "text": "a"}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([], ""),
+        ([TEXT, IMAGE, {"type": "text", "text": "b\n"}], "a\nb\n"),
+        ([TEXT, {"type": "x", "inner": {"text": "b\nc"}}], 'a\n{"type":"x","inner":{"text":"b\\nc"}}'),
+        ([{"type": "x", "n": 1}, TEXT, {"type": "Text"}], 'a\n{"type":"x","n":1}\n{"type":"Text"}'),
+        ([{"type": "x", "s": "漢\ud83d"}], '{"type":"x","s":"漢\ud83d"}'),
+    ],
+)
+def test_the_text_of_a_result_tells_blocks_of_other_types(content: Any, text: str) -> None:
+    assert result_text(content) == text
+
+
+@pytest.mark.parametrize("name", ["odd \ud83d name", "text", "bytes", "data"])
+def test_fields_that_are_not_of_a_type_are_not_looked_at(name: str) -> None:
+    check_block({name: ["\ud83d"], "type": "x"})
+    check_block({"odd \ud83d name": 1, **IMAGE})
 
 
 @pytest.mark.parametrize(

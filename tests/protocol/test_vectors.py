@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from afterturn.schema import schema, wire_types
-from afterturn_protocol.blocks import Block
+from afterturn_protocol.blocks import Block, check_block
 from afterturn_protocol.settings import Settings
 
 VECTORS = Path(__file__).parents[2] / "spec" / "vectors"
@@ -31,7 +31,10 @@ def read(path: Path) -> Any:
 
 def decode(value: Any, type_name: str) -> Any:
     """As the server does it for a message that msgspec alone cannot read (lone surrogates)."""
-    return msgspec.convert(value, TYPES[type_name])
+    decoded = msgspec.convert(value, TYPES[type_name])
+    if type_name == "Block":
+        check_block(decoded)
+    return decoded
 
 
 def encode(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
+from afterturn.contents import check_content
 from afterturn.misfits import InvalidInputError
 from afterturn.overlay import overlaid
 from afterturn_protocol.blocks import Block
@@ -31,6 +32,8 @@ def checked(params: EpisodeFinalizedParams, settings: CaptureSettings) -> Captur
         _not_blank("$.idempotencyKey", params.idempotency_key)
     if params.closed_by is not None and params.closed_by not in CLOSED_BY:
         raise InvalidInputError("$.closedBy", " or ".join(f'"{word}"' for word in CLOSED_BY))
+    for index, turn in enumerate(params.episode.turns):
+        check_content(f"$.episode.turns[{index}].content", turn.content)
     return overlaid("capture", settings, params.options)
 
 

@@ -20,8 +20,9 @@ from afterturn.condense.identity import (
 )
 from afterturn.condense.ports import NewCall
 from afterturn.condense.protect import Protection, recovered_refs
+from afterturn.contents import check_content
 from afterturn.misfits import InvalidInputError
-from afterturn_protocol.blocks import Block, content_text, image_blocks
+from afterturn_protocol.blocks import Block, image_blocks, result_text
 from afterturn_protocol.condense import Batch, ToolCall
 from afterturn_protocol.settings import CondenseSettings
 
@@ -68,13 +69,15 @@ def read_batch(batch: Batch, settings: CondenseSettings, hide: Callable[[str], s
     """Read the calls of a batch. Pure; hashes every text once.
 
     hide: redacts what is archived, where originals are not kept (`store.raw` off); None keeps them.
-    Raises InvalidInputError for args that are nested too deep to be kept.
+    Raises InvalidInputError for blocks that are none, and for args or blocks that are nested too deep to be kept.
     """
     calls: list[Call] = []
     new: list[NewCall] = []
     seen: dict[bytes, int] = {}
     protection = Protection(settings.protected_tools, settings.protected_paths)
     for index, call in enumerate(batch.tool_calls):
+        path = f"$.batch.toolCalls[{index}]"
+        check_content(f"{path}.content", call.content)
         kind = _kind(call, settings.recovery_tool_name, protection)
         if kind in (RECOVERED, INCOMPLETE):
             calls.append(_loose(index, kind, call, batch.turn_index))
@@ -82,8 +85,11 @@ def read_batch(batch: Batch, settings: CondenseSettings, hide: Callable[[str], s
         try:
             args, canonical = json_text(call.args), canonical_json(call.args)
         except RecursionError:
-            raise InvalidInputError(f"$.batch.toolCalls[{index}].args", "args that are nested less deeply") from None
-        arrived = _new_call(call, batch.turn_index, args, canonical, seen)
+            raise InvalidInputError(f"{path}.args", "args that are nested less deeply") from None
+        try:
+            arrived = _new_call(call, batch.turn_index, args, canonical, seen)
+        except RecursionError:
+            raise InvalidInputError(f"{path}.content", "blocks that are nested less deeply") from None
         calls.append(_archived(index, kind, call, arrived, batch.turn_index))
         new.append(arrived if hide is None else _hidden(arrived, hide))
     return Arrivals(calls, new)
@@ -131,7 +137,7 @@ def _archived(index: int, kind: str, call: ToolCall, new: NewCall, turn_index: i
 
 
 def _new_call(call: ToolCall, turn_index: int, args: str, canonical: str, seen: dict[bytes, int]) -> NewCall:
-    text = content_text(call.content) if call.content is not None else (call.result_text or "")
+    text = result_text(call.content) if call.content is not None else (call.result_text or "")
     others = [block for block in call.content or () if block.get("type") != "text"]
     other_json = json_text(others) if others else ""
     address = text_digest(encoded(text))
@@ -207,10 +213,10 @@ def _image_descriptors(content: list[Block] | None) -> str | None:
 
 
 def _descriptor(image: Block) -> dict[str, Any]:
-    mime_type, data, size = image.get("mimeType"), image.get("data"), image.get("bytes")
-    found: dict[str, Any] = {"mimeType": mime_type if isinstance(mime_type, str) else "application/octet-stream"}
-    if isinstance(data, str):
+    data, size = image.get("data"), image.get("bytes")
+    found: dict[str, Any] = {"mimeType": image["mimeType"]}
+    if data is not None:
         found["bytes"] = max(0, len(data) * 3 // 4 - data[-2:].count("="))
-    elif isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 2**63:
+    elif size is not None:
         found["bytes"] = size
     return found

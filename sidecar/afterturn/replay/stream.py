@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from afterturn_protocol.blocks import result_text
+
 
 class Call(msgspec.Struct):
     """One tool call and its result.
@@ -22,10 +24,8 @@ class Call(msgspec.Struct):
 
     @property
     def result_text(self) -> str | None:
-        """The result's text: text blocks joined by a line break (protocol.md, 'condense'); None when unanswered."""
-        if not isinstance(self.result, list):
-            return self.result
-        return "\n".join(str(block.get("text", "")) for block in self.result if block.get("type") == "text")
+        """The result's text as a ref gives it back (protocol.md, 'condense'); None when unanswered."""
+        return result_text(self.result) if isinstance(self.result, list) else self.result
 
 
 class SessionStart(msgspec.Struct):

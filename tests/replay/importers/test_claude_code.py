@@ -72,6 +72,20 @@ def test_blocks_and_an_unescaped_line_separator() -> None:
     assert sessions_of(text)[0].calls[0].result_text == "before\u2028after"
 
 
+def test_blocks_that_are_none_are_made_ones_that_the_protocol_takes() -> None:
+    odd = [{"text": 5}, {"type": "text"}, {"type": "image"}, {"type": "tool_reference", "tool_name": "Grep"}]
+    kept = [
+        {"type": "", "text": 5},
+        {"type": "text", "text": ""},
+        {"type": "image", "mimeType": "", "data": ""},
+        odd[3],
+    ]
+    text = lines(claude("assistant", [use("a")]), claude("user", [answer("a", odd)]))
+    (call,) = sessions_of(text)[0].calls
+    assert call.result == kept
+    assert call.result_text == '\n{"text":5,"type":""}\n{"type":"tool_reference","tool_name":"Grep"}'
+
+
 def test_subagents_are_sessions_of_their_own() -> None:
     text = lines(
         claude("user", "Main"),

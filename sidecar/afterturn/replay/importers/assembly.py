@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from afterturn.replay.importers.fields import wire_block
 from afterturn.replay.stream import Call, Compaction, Event, SessionEnd, SessionStart, Turn
 
 MAX_HELD_TURNS = 500
@@ -150,7 +151,8 @@ class SessionAssembly:
         call, held = waiting.popleft()
         if not waiting:
             del self._open[key]
-        call.result, call.is_error, call.result_timestamp = result, is_error, timestamp
+        call.result = result if isinstance(result, str) else [wire_block(block) for block in result]
+        call.is_error, call.result_timestamp = is_error, timestamp
         held.waiting -= 1
 
     def compaction(self, timestamp: int | None, tokens_before: int | None) -> None:

@@ -30,6 +30,17 @@ def count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+def wire_block(block: dict[str, Any]) -> dict[str, Any]:
+    """A block of a result as the protocol takes it: what should be text and is not counts as ""."""
+    kind = block.get("type")
+    if kind == "text":
+        return {**block, "text": text(block.get("text"))}
+    if kind == "image":
+        image = {"type": "image", "mimeType": text(block.get("mimeType"))}
+        return {**image, "data": block["data"]} if isinstance(block.get("data"), str) else image
+    return {**block, "type": text(kind)}
+
+
 def prose(content: object, kind: str = "text") -> str:
     """The text of a content that is a text or a list of blocks: its blocks of that kind, joined by a line break."""
     if isinstance(content, str):
