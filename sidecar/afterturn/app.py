@@ -306,11 +306,10 @@ class App:
 
     def _noting(self, handle: Callable[..., Any], service: Any) -> Handler:
         """`handle` with its service, and the session is one that this client has used."""
-        used, first_use = self.parts.used, self.parts.first_use
+        at_work = self.parts.at_work
 
         def noted(params: Any, call: Call) -> Any:
-            if params.session_id not in used:
-                first_use(params.session_id)
+            at_work(params.session_id)
             return handle(service, params, call)
 
         return noted

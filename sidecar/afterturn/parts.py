@@ -84,6 +84,7 @@ class Parts:
         self._recaps_wanted = bool(host.client_capabilities.recap or host.client_capabilities.context)
         self._embedding: tuple[EmbeddingsSettings, OwnedEmbedder | None] | None = None
         self._batches = 0
+        self._taking_up = False
         self.used: dict[str, None] = {}
         """The sessions that this client has used, oldest first."""
         self._owner = f"{os.getpid()}-{os.urandom(6).hex()}"
@@ -229,22 +230,26 @@ class Parts:
         with relay.held():
             yield
 
-    def first_use(self, session_id: str) -> None:
-        """The client uses a session that it has not used before."""
-        if not self.used:
+    def at_work(self, session_id: str) -> None:
+        """The client uses a session: episodes that wait are gone on with soon. For every message of a session."""
+        if session_id not in self.used:
+            if len(self.used) >= MOST_USED:
+                del self.used[next(iter(self.used))]
+            self.used[session_id] = None
+        if not self._taking_up:
+            self._taking_up = True
             self._host.connection.spawn(self._take_up_captures())
-        if len(self.used) >= MOST_USED:
-            del self.used[next(iter(self.used))]
-        self.used[session_id] = None
 
     async def _take_up_captures(self) -> None:
-        """The host is at work: go on with episodes that wait, but not while it waits for its first answers."""
+        """Go on with episodes that wait, but not while the host waits for its answers, and only now and then."""
         await self._host.clock.sleep(TAKE_UP_AFTER_SECONDS)
+        self._taking_up = False
         if self._host.settings.capture.enabled:
             from anyio import to_thread
 
             await to_thread.run_sync(import_module, "afterturn.capture.service")
-            self.capture.resume()
+            with suppress(StoreUnavailable):  # which is found out, and told, wherever the store is needed
+                await self.capture.go_on()
 
     async def _captures_left(self) -> tuple[int, int]:
         """Jobs and vectors that are not done; none where nothing was captured in this process yet."""
@@ -342,7 +347,7 @@ class Parts:
 
     async def _sweep(self) -> None:
         """Expire what is past its time: not while everything starts, then hourly, in steps that hold nothing up."""
-        clock, wait_seconds = self._host.clock, SWEEP_AFTER_SECONDS
+        clock, wait_seconds, expired = self._host.clock, SWEEP_AFTER_SECONDS, False
         while True:
             await clock.sleep(wait_seconds)
             try:
@@ -350,11 +355,16 @@ class Parts:
                 retention, now_ms = self.store.retention, clock.now_ms()
                 swept = await retention.step(retention_days=kept.retention_days, now_ms=now_ms)
                 events = await retention.outbox_step(outbox_days=kept.outbox_days, now_ms=now_ms)
+                expired = expired or swept.expired > 0
+                more = swept.more or events.more
+                if expired and not more:
+                    await retention.scrub()
+                    expired = False
             except StoreUnavailable as problem:
                 log.warning("nothing expires for now: %s", problem)
                 wait_seconds = SWEEP_EVERY_SECONDS
             else:
-                wait_seconds = SWEEP_STEP_SECONDS if swept.more or events.more else SWEEP_EVERY_SECONDS
+                wait_seconds = SWEEP_STEP_SECONDS if more else SWEEP_EVERY_SECONDS
 
     def _recaps(self, wanted: bool) -> "RecapService | None":
         """Who hears of sessions: nothing of recaps is loaded for a client that shows no sign of wanting any."""

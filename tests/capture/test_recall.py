@@ -89,6 +89,24 @@ async def test_scope_of_a_session(filled: Process, which: dict[str, Any], lists:
     assert await searched(filled, **which) == finds
 
 
+@pytest.mark.req("traces.scope")
+@pytest.mark.parametrize("which", [{}, {"sessionId": "never opened"}], ids=["the connection's", "the session's"])
+async def test_a_session_has_the_project_that_its_episode_came_with(filled: Process, which: dict[str, Any]) -> None:
+    """To list, to search and to delete, as if it had been opened with it: another of its project is found too."""
+    for episode, session in (("c1", "never opened"), ("c2", "another")):
+        await filled.finalize(episode, user(f"common {episode}"), session=session, project="/c")
+        await filled.done()
+    while await filled.store.text_index.catch_up():
+        pass
+    filled.used = {"never opened": None}
+    assert await listed(filled, **which) == ("c1" if which else "c1 c2")
+    for mode in ("hybrid", "text", "vector"):
+        assert await searched(filled, mode=mode, **which) == "c1 c2"
+    given = {"before": 10**13, "session_id": which.get("sessionId")}
+    assert await filled.delete(**given) == (1 if which else 2)
+    assert await listed(filled, project="*") == ("a1 a2 b1 c2 n1" if which else "a1 a2 b1 n1")
+
+
 async def test_an_episode_needs_no_session(filled: Process) -> None:
     assert await listed(filled, episodeId="b1") == "b1"
     assert await listed(filled, episodeId="b1", project="/a") == ""

@@ -9,9 +9,11 @@ import pytest
 
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.capture.refusals import RefusedError
+from afterturn.capture.worker import AT_ONCE
 from afterturn.store_error import StoreError
+from afterturn_protocol.settings import CaptureSettings
 from tests.capture.conftest import Opener, Starter
-from tests.capture.harness import FakeCompleter, FakeEmbedder, exchange, says, score, user
+from tests.capture.harness import FakeCompleter, FakeEmbedder, batch_for_all, exchange, says, score, user
 from tests.capture.service_harness import FlakyStore, GatedCompleter
 
 pytestmark = pytest.mark.anyio
@@ -80,6 +82,87 @@ async def test_nothing_is_claimed_before_the_host_is_at_work(start: Starter, sto
     await two.until(lambda: len(two.ends()) == 3)
 
 
+@pytest.mark.req("invariant.acknowledged-work")
+async def test_an_idle_process_takes_up_what_was_left_once_its_host_is_at_work(start: Starter) -> None:
+    """It has worked before, found nothing more to do, and sleeps: nobody tells it that another one has ended."""
+    one, two = start(completer=GatedCompleter()), start(completer=FakeCompleter(reflection_batch=batch_for_all()))
+    two.use("mine")
+    await two.clock.wait(2)
+    accepted = await one.finalize("e1")
+    await one.stop()
+    await two.clock.wait(2)
+    assert two.names() == []
+    await two.service.go_on()
+    assert (await two.done()).job_id == accepted.job_id
+
+
+async def test_to_drain_is_to_be_at_work(start: Starter) -> None:
+    one, two = start(completer=GatedCompleter()), start(completer=FakeCompleter(reflection_batch=batch_for_all()))
+    two.use("s1")
+    await two.clock.wait(2)
+    await one.finalize("e1")
+    await one.stop()
+    assert await two.drain() == 1
+    await two.done()
+    await two.until(lambda: not two.service.worker.running(["s1"]))
+    assert await two.drain() == 0
+
+
+async def test_looking_for_jobs_claims_none_that_cannot_be_had(start: Starter, stores: Opener) -> None:
+    """Nor does it ask where there is no place for one, or nothing is to be captured."""
+    other, slow = start(completer=GatedCompleter()), GatedCompleter()
+    await other.finalize("e1", session="theirs")
+    process = start(store := FlakyStore(stores().capture), completer=slow)
+    process.use()
+    await process.until(lambda: store.calls.count("jobs.claim") == AT_ONCE)
+    for _ in range(3):
+        await process.service.go_on()
+    assert (store.calls.count("jobs.claimable"), store.calls.count("jobs.claim")) == (3, AT_ONCE)
+    settings, process.settings = process.settings, CaptureSettings(enabled=False)
+    await process.service.go_on()
+    process.settings = settings
+    for number in range(AT_ONCE):
+        await process.finalize(f"e{number}")
+    await process.until(lambda: len(slow.asked) == AT_ONCE)
+    before = store.calls.count("jobs.claimable")
+    await process.service.go_on()
+    assert (before, store.calls.count("jobs.claimable")) == (3, 3)
+    slow.gate.set()
+    await process.until(lambda: len(process.ends()) == AT_ONCE)
+
+
+async def test_a_revision_begins_soon_after_the_one_before_it_ended_elsewhere(start: Starter) -> None:
+    """No host says anything, and the lease that the second would wait for has long to go."""
+    slow = GatedCompleter()
+    one, two = start(completer=slow), start(completer=FakeCompleter(reflection_batch=batch_for_all()))
+    await one.finalize("e1")
+    await one.until(lambda: bool(slow.asked))
+    second = await two.finalize("e1", user("question"), says("another answer", reflection="because it changed"))
+    assert (second.status, second.revision) == ("accepted", 2)
+    await two.clock.wait(2)
+    assert two.names() == []
+    slow.gate.set()
+    await one.done()
+    await two.clock.wait(2)
+    assert (await two.event("capture.started")).job_id == second.job_id
+    await two.until(lambda: second.job_id in two.ends())
+
+
+async def test_what_a_killed_process_did_not_index_is_found_once_the_host_is_at_work(
+    start: Starter, stores: Opener
+) -> None:
+    one, two = start(store := FlakyStore(stores().capture)), start()
+    store.failing.add("text_index.catch_up")
+    two.use("s1")
+    await two.clock.wait(2)
+    await one.finalize("e1")
+    done = await one.done()
+    await one.cut_off()
+    assert await two.found("question") == []
+    await two.service.go_on()
+    await two.until_found("question", done.result.trace_ids)
+
+
 async def test_the_newest_is_first_and_two_are_done_at_once(start: Starter) -> None:
     slow = GatedCompleter()
     process = start(completer=slow)
@@ -99,7 +182,7 @@ async def test_a_free_worker_begins_without_asking_for_the_job(start: Starter, s
     process = start(store := FlakyStore(stores().capture))
     await process.finalize("e0")
     await process.done()
-    await process.until(lambda: store.calls.count("jobs.claim") >= 3)
+    await process.until(lambda: process.clock.sleeping == AT_ONCE + 1)  # the workers, and who looks at the outbox
     store.failing |= {"jobs.claim", "traces.rows_of"}
     for number in range(1, 4):
         await process.finalize(f"e{number}")

@@ -115,6 +115,35 @@ def test_what_was_answered_is_there_after_a_kill_and_done_after_the_first_event(
         assert [event["seq"] for event in events(server)] == [done["seq"]]
 
 
+HOST_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("session/open", {"sessionId": "s"}),
+    ("session/open", {"sessionId": "s"}),
+    ("session/open", {"sessionId": "another"}),
+    ("condense/plan", {"sessionId": "s"}),
+    ("recap/onFocus", {"sessionId": "s", "focused": True}),
+    ("capture/drain", {}),
+]
+
+
+def test_what_a_killed_process_left_is_taken_up_by_an_idle_one_after_any_call(tmp_path: Path) -> None:
+    """The first call finds a fresh process; each further one a process that has found nothing to do, and sleeps."""
+    with Server(tmp_path) as server:
+        begin(server, offers=True)
+        for number, (method, params) in enumerate(HOST_CALLS):
+            with Server(tmp_path) as other:
+                begin(other, offers=True)
+                left = other.call("capture/episodeFinalized", finalized(f"e{number}", session="theirs"))
+                other.process.send_signal(signal.SIGKILL)
+                other.process.wait()
+            if method.startswith("recap/"):
+                server.notify(method, params)
+            else:
+                server.call(method, params)
+            while is_call(message := server.take(lambda m: is_call(m) or is_end(m))):
+                reply(server, message, scored())
+            assert (message["method"], message["params"]["jobId"]) == ("capture.done", left["jobId"])
+
+
 def test_start_up_with_unfinished_jobs_opens_no_socket_and_calls_no_model(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         begin(server, offers=True)

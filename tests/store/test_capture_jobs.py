@@ -1,6 +1,7 @@
 """Episodes that wait to be captured: identity, claims, ends (capture.md, 'Durability')."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -193,6 +194,54 @@ async def test_jobs_of_a_completer_are_left_to_completers_for_a_day(open_again: 
 async def test_the_one_that_accepted_it_does_it_without_a_completer_too(store: SqliteStore) -> None:
     await take_in(store, with_completer=True)
     assert (await ask(store, has_completer=False)).work is not None
+
+
+async def to_be_had(store: SqliteStore, now_ms: int = 1000, **who: Any) -> bool:
+    """Whether there is said to be something to do, which a claim then has to find."""
+    given = {"owner": "me", "has_completer": True, "lease_ms": LEASE_MS, "now_ms": now_ms, **who}
+    said = await store.capture.jobs.claimable(**given)
+    assert said == await store.capture.jobs.claimable(**given), "asking takes nothing"
+    claimed = await store.capture.jobs.claim(**given)
+    assert said == (claimed.work is not None or bool(claimed.failed))
+    return said
+
+
+async def test_asked_whether_there_is_a_job(open_again: Opener) -> None:
+    one, two = open_again(), open_again()
+    assert not await to_be_had(one), "nothing at all"
+    await take_in(one, text="one")
+    await take_in(one, text="two")
+    assert not await to_be_had(two, owner="two"), "whose sidecar lives"
+    assert await to_be_had(one), "its own, which is its now"
+    assert not await to_be_had(one), "the second goes after the first"
+    assert not await to_be_had(one, 1000 + LEASE_MS - 1)
+    assert await to_be_had(one, 1000 + LEASE_MS), "its lease is over"
+    await one.capture.jobs.leave(owner="me")
+    assert await to_be_had(two, owner="two"), "whose sidecar has gone"
+    assert not await to_be_had(two, owner="two")
+
+
+async def test_asked_for_a_job_that_is_put_off(store: SqliteStore) -> None:
+    await take_in(store)
+    await store.capture.jobs.fail(await claim(store), "alpha", FAILED, retry_after_ms=500, now_ms=1000)
+    assert not await to_be_had(store, 1499)
+    assert await to_be_had(store, 1500)
+
+
+async def test_asked_for_a_job_of_a_completer(open_again: Opener) -> None:
+    one, two = open_again(), open_again()
+    await take_in(one, owner="one", with_completer=True)
+    await one.capture.jobs.leave(owner="one")
+    assert not await to_be_had(two, owner="two", has_completer=False)
+    assert await to_be_had(two, owner="two", has_completer=True)
+
+
+async def test_asked_for_a_job_that_is_only_to_be_given_up(store: SqliteStore) -> None:
+    await take_in(store)
+    for start in range(MAX_STARTS):
+        assert await to_be_had(store, start * LEASE_MS)
+    assert await to_be_had(store, MAX_STARTS * LEASE_MS)
+    assert not await to_be_had(store, MAX_STARTS * LEASE_MS)
 
 
 # -- ends ---------------------------------------------------------------------------------------------------------

@@ -163,7 +163,7 @@ async def test_a_project_never_sees_anothers_rows(store: SqliteStore) -> None:
         assert await found(store, text, vector=near, project="p") == ["p"]
         assert await found(store, text, vector=near, project="q") == ["q"]
         assert await found(store, text, vector=near, project=None, sessions=["s None"]) == ["None"]
-        assert await found(store, text, vector=near, project=None, sessions=["s p"]) == []
+        assert await found(store, text, vector=near, project=None, sessions=["s p"]) == ["p"]
         assert await found(store, text, vector=near, project="None") == []
         assert await found(store, text, vector=near, project=None) == []
         assert sorted(await found(store, text, vector=near, project="*")) == ["None", "p", "q"]

@@ -75,7 +75,11 @@ async def test_an_episode_that_moves_to_another_project_takes_its_rows_along(sto
 
 
 async def fill(store: SqliteStore) -> None:
-    """Three projects: p with two sessions, one session without project, one whose project came later."""
+    """Projects and sessions.
+
+    p has two sessions; one session has no project; one got p later than its trace; one was not opened, and its
+    episodes came with projects; one was opened with p, and its episode came with another.
+    """
     await store.sessions.open("p1", project="p", parent_session_id=None, now_ms=1)
     await store.sessions.open("p2", project="p", parent_session_id=None, now_ms=1)
     await capture(store, row("a", episode="ep1", session="p1", ts=1), row("b", episode="ep1", session="p1", step=1))
@@ -83,18 +87,27 @@ async def fill(store: SqliteStore) -> None:
     await capture(store, row("d", episode="ed", session="alone", ts=4))
     await capture(store, row("e", episode="ee", session="later", ts=5))
     await store.sessions.open("later", project="p", parent_session_id=None, now_ms=1)
+    await capture(store, row("f", episode="ef", session="given", ts=6), project="q")
+    await capture(store, row("g", episode="eg", session="given", ts=7), project="r")
+    await capture(store, row("h", episode="eh", session="given", ts=8))
+    await store.sessions.open("p3", project="p", parent_session_id=None, now_ms=1)
+    await capture(store, row("i", episode="ei", session="p3", ts=9), project="s")
 
 
 @pytest.mark.parametrize(
     ("which", "ids"),
     [
-        ({"scope": Scope(project="*")}, "edcba"),
+        ({"scope": Scope(project="*")}, "ihgfedcba"),
         ({"scope": Scope(project="p")}, "cba"),
         ({"scope": Scope(project="none")}, ""),
         ({"scope": Scope(session_ids=["p1"])}, "cba"),
         ({"scope": Scope(session_ids=["alone"])}, "d"),
         ({"scope": Scope(session_ids=["later"])}, "ecba"),
         ({"scope": Scope(session_ids=["unknown"])}, ""),
+        ({"scope": Scope(session_ids=["given"])}, "hgf"),
+        ({"scope": Scope(session_ids=["given", "alone"])}, "hgfd"),
+        ({"scope": Scope(session_ids=["p3"])}, "cba"),
+        ({"scope": Scope(project="q")}, "f"),
         ({"scope": Scope()}, ""),
         ({"session_id": "p1"}, "ba"),
         ({"session_id": "p1", "scope": Scope(project="q")}, ""),
@@ -102,6 +115,7 @@ async def fill(store: SqliteStore) -> None:
         ({"trace_ids": ["d", "a"]}, "da"),
         ({"before": 4, "scope": Scope(project="*")}, "cba"),
         ({"before": 4, "scope": Scope(session_ids=["alone"])}, ""),
+        ({"before": 7, "scope": Scope(session_ids=["given"])}, "f"),
     ],
     ids=str,
 )

@@ -163,6 +163,10 @@ class CaptureJobs(Protocol):
         """Take the newest job that is due, for `lease_ms`. A lease of a process that is gone is over at once."""
         ...
 
+    async def claimable(self, *, owner: str, has_completer: bool, lease_ms: int, now_ms: int) -> bool:
+        """Whether `claim` would find anything to do. Writes nothing, and so holds nobody up."""
+        ...
+
     async def renew(self, work: Work, *, stage: str, lease_ms: int, now_ms: int) -> bool:
         """Keep a job for `lease_ms` from now and say where it is; False if it is not this sidecar's any more."""
         ...

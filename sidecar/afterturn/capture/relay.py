@@ -5,7 +5,7 @@ session that this client has used, is found by looking at the outbox. A client t
 """
 
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,6 +30,7 @@ class Relay:
     """Sends each terminal event once. It looks at the outbox from the first `start` on.
 
     dropped: called with the id of each job that ended because what it was to capture was deleted.
+    others_ended: awaited soon after jobs have ended elsewhere: some here may have waited for them. Raises StoreError.
     """
 
     def __init__(
@@ -37,13 +38,17 @@ class Relay:
         needs: CaptureNeeds,
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         dropped: Callable[[str], None],
+        others_ended: Callable[[], Awaitable[None]],
     ) -> None:
         self._needs = needs
         self._spawn = spawn
         self._dropped = dropped
+        self._others_ended = others_ended
         self._bell = Bell()
         self._started = False
         self._cursor: int | None = None
+        self._newest = 0
+        self._ended_elsewhere = False
         self._held = 0
         self._owed: deque[tuple[str, Any]] = deque()
         self._behind: int | None = None  # the first event that was not kept for a client that does not read
@@ -127,7 +132,13 @@ class Relay:
             try:
                 await self.ready()
                 self._pay()
-                await self._catch_up()
+                newest = await needs.store.outbox.last()
+                self._ended_elsewhere |= any(seq not in self._seen for seq in range(self._newest + 1, newest + 1))
+                self._newest = newest
+                await self._catch_up(newest)
+                if self._ended_elsewhere:
+                    await self._others_ended()
+                    self._ended_elsewhere = False
                 failing = False
             except StoreError as problem:
                 if not failing:
@@ -137,9 +148,8 @@ class Relay:
                 needs.report(f"looking at the outbox failed: {type(problem).__name__}")
             await self._bell.wait(mark, needs.clock, LOOK_SECONDS)
 
-    async def _catch_up(self) -> None:
+    async def _catch_up(self, newest: int) -> None:
         outbox = self._needs.store.outbox
-        newest = await outbox.last()
         if self._behind is not None and not self._owed:
             self._cursor, self._behind = min(self._cursor or 0, self._behind - 1), None
         while (cursor := self._cursor or 0) < newest and not self._owed and not self._held:

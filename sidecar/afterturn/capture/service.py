@@ -55,7 +55,7 @@ class CaptureService:
         self._arriving = 0  # episodes on their way to the disk
         self._resumed = False
         self._intake = anyio.CapacityLimiter(INTAKE_THREADS)
-        self.relay = Relay(needs, spawn, dropped=self._dropped)
+        self.relay = Relay(needs, spawn, dropped=self._dropped, others_ended=self._others_ended)
         self.upkeep = Upkeep(needs, spawn)
         self.worker = Worker(needs, self.relay, self.upkeep, spawn)
 
@@ -66,6 +66,14 @@ class CaptureService:
             self.relay.start()
             self.upkeep.wake()
         self.worker.kick()
+
+    async def go_on(self) -> None:
+        """The host is still at work: see what was left behind since it was last. Raises StoreError."""
+        if self._resumed:
+            self.upkeep.wake_index()
+            await self.worker.look()
+        else:
+            self.resume()
 
     async def episode_finalized(
         self, params: EpisodeFinalizedParams, *, arrived: Callable[[], None], after_reply: AfterReply
@@ -147,8 +155,7 @@ class CaptureService:
         A job counts until its event is on its way.
         """
         needs = self._needs
-        if params.timeout_ms:
-            self.resume()
+        await self.go_on()
         until = needs.clock.monotonic() + (params.timeout_ms or 0) / 1000
         while True:
             arriving, used = self._arriving, needs.used()
@@ -194,6 +201,9 @@ class CaptureService:
     def _has_completer(self, session_id: str, settings: CaptureSettings) -> bool:
         completer = self._needs.completer
         return completer is not None and completer.available(session_id, settings.model)
+
+    async def _others_ended(self) -> None:
+        await self.worker.look()
 
     def _dropped(self, job_id: str) -> None:
         self.worker.drop(job_id)

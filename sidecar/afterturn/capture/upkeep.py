@@ -45,6 +45,11 @@ class Upkeep:
             self._index.wake()
             self._vectors.wake()
 
+    def wake_index(self) -> None:
+        """Rows may have been left out of the index by a process that has ended since."""
+        if not self._over:
+            self._index.wake()
+
     def end(self) -> None:
         """The store is about to close: what is left undone is no news."""
         self._over = True

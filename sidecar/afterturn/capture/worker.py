@@ -13,6 +13,7 @@ from afterturn.capture.relay import Relay
 from afterturn.capture.upkeep import Upkeep
 from afterturn.store_error import StoreError
 from afterturn_protocol.capture import Episode
+from afterturn_protocol.settings import CaptureSettings
 
 AT_ONCE = 2
 """Jobs worked on at once; their model calls share the pool's limit in any case."""
@@ -48,6 +49,23 @@ class Worker:
             for _ in range(AT_ONCE):
                 self._spawn(self._work())
         self._bell.ring()
+
+    async def look(self) -> None:
+        """Wake up if there is something to do: that another process has ended, or its job, rings no bell here.
+
+        Raises StoreError.
+        """
+        needs = self._needs
+        settings = needs.settings()
+        if not self._started or not settings.enabled or len(self._attempts) >= AT_ONCE:
+            return
+        if self._over or await needs.store.jobs.claimable(
+            owner=needs.owner,
+            has_completer=self._has_completer(settings),
+            lease_ms=settings.lease_seconds * 1000,
+            now_ms=needs.clock.now_ms(),
+        ):
+            self._bell.ring()
 
     def running(self, session_ids: Collection[str]) -> int:
         """How many jobs of these sessions are being worked on here."""
@@ -132,7 +150,7 @@ class Worker:
             await self.record()
             claim = await needs.store.jobs.claim(
                 owner=needs.owner,
-                has_completer=needs.completer is not None and needs.completer.available("", settings.model),
+                has_completer=self._has_completer(settings),
                 lease_ms=settings.lease_seconds * 1000,
                 now_ms=needs.clock.now_ms(),
             )
@@ -147,6 +165,10 @@ class Worker:
         finally:
             self._places += 1
         return 0
+
+    def _has_completer(self, settings: CaptureSettings) -> bool:
+        completer = self._needs.completer
+        return completer is not None and completer.available("", settings.model)
 
     async def _do(self, work: Work, attempt: Attempt) -> None:
         try:

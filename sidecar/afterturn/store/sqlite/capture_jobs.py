@@ -18,7 +18,7 @@ from afterturn.capture.ports import (
     Work,
 )
 from afterturn.shapes import from_json
-from afterturn.store.sqlite.claiming import claim_job, sealed_texts
+from afterturn.store.sqlite.claiming import claim_job, claimable, sealed_texts
 from afterturn.store.sqlite.episodes import EpisodePlace, put_rows
 from afterturn.store.sqlite.intake import known_job, take_in
 from afterturn.store.sqlite.outbox import end_done, end_failed
@@ -74,6 +74,13 @@ class SqliteCaptureJobs:
         here = self._process()
         return await self._engine.write(
             lambda connection: claim_job(connection, owner, here, has_completer, lease_ms, now_ms), key=self
+        )
+
+    async def claimable(self, *, owner: str, has_completer: bool, lease_ms: int, now_ms: int) -> bool:
+        """Whether `claim` would find anything to do."""
+        here = self._process()
+        return await self._engine.read(
+            lambda connection: claimable(connection, owner, here, has_completer, lease_ms, now_ms), key=self
         )
 
     async def renew(self, work: Work, *, stage: str, lease_ms: int, now_ms: int) -> bool:

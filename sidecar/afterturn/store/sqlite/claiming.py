@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from afterturn.store.sqlite.counters import next_number
 from afterturn.store.sqlite.outbox import end_failed
 from afterturn.store.sqlite.processes import Process
 from afterturn.store.sqlite.projects import name_of
-from afterturn.store.sqlite.sidecars import forget, gone, sidecar_of
+from afterturn.store.sqlite.sidecars import forget, gone, known_sidecar, sidecar_of
 from afterturn.store.sqlite.values import Packer, decoded, unseal_bytes
 from afterturn_protocol.capture import CaptureError, CaptureFailed
 
@@ -33,6 +33,11 @@ class _Claimant(Struct, frozen=True):
     lease_ms: int
     now_ms: int
 
+    @property
+    def may_do(self) -> list[int]:
+        """The sidecars whose jobs are this one's to do."""
+        return [self.sidecar, *sorted(self.gone)]
+
 
 def sealed_texts(snapshot: bytes, options: bytes, packer: Packer | None = None) -> tuple[bytes, bytes]:
     """A job's large parts as they are stored. For a worker thread."""
@@ -45,18 +50,11 @@ def claim_job(
 ) -> Claim:
     """Give the newest job that this sidecar may do and that is due."""
     sidecar = sidecar_of(connection, owner, here, now_ms)
-    lost = gone(connection, here, silent_ms=lease_ms, now_ms=now_ms) - {sidecar}
-    claimant = _Claimant(sidecar, lost, has_completer, lease_ms, now_ms)
-    marks = ",".join("?" * (len(lost) + 1))
+    claimant = _claimant(connection, sidecar, here, has_completer, lease_ms, now_ms)
     waits: list[int] = []
     failed: list[CaptureFailed] = []
     work = None
-    for row in connection.execute(
-        "SELECT job, episode, revision, state, sidecar, holder, with_completer, accepted_at, due_at, expires_at,"
-        f" attempts FROM capture_jobs WHERE state IN ('queued', 'running') AND sidecar IN ({marks}) ORDER BY job DESC",
-        (sidecar, *sorted(lost)),
-    ):
-        wait_ms = _wait(connection, row, claimant)
+    for row, wait_ms in _open_jobs(connection, claimant):
         if wait_ms > 0:
             waits.append(wait_ms)
         elif row[10] >= MAX_STARTS:
@@ -64,17 +62,49 @@ def claim_job(
         else:
             work = _start(connection, row[0], claimant)
             break
-    if lost:
-        forget(connection, lost)
-    if (
-        work is None
-        and connection.execute(
-            f"SELECT 1 FROM capture_jobs WHERE state IN ('queued', 'running') AND sidecar NOT IN ({marks}) LIMIT 1",
-            (sidecar, *sorted(lost)),
-        ).fetchone()
-    ):
-        waits.append(lease_ms)  # others' jobs, which are anybody's once those are gone
+    if claimant.gone:
+        forget(connection, claimant.gone)
+    if work is None and _others_have_jobs(connection, claimant):
+        waits.append(lease_ms)  # they are anybody's once those others are gone
     return Claim(work=work, wait_ms=min(waits) if waits and work is None else None, failed=failed)
+
+
+def claimable(
+    connection: Connection, owner: str, here: Process, has_completer: bool, lease_ms: int, now_ms: int
+) -> bool:
+    """Whether `claim_job` would find anything to do."""
+    if connection.execute("SELECT 1 FROM capture_jobs WHERE state IN ('queued', 'running') LIMIT 1").fetchone() is None:
+        return False
+    sidecar = known_sidecar(connection, owner)
+    claimant = _claimant(connection, sidecar, here, has_completer, lease_ms, now_ms)
+    return any(wait_ms <= 0 for _, wait_ms in _open_jobs(connection, claimant))
+
+
+def _claimant(
+    connection: Connection, sidecar: int, here: Process, has_completer: bool, lease_ms: int, now_ms: int
+) -> _Claimant:
+    lost = gone(connection, here, silent_ms=lease_ms, now_ms=now_ms) - {sidecar}
+    return _Claimant(sidecar, lost, has_completer, lease_ms, now_ms)
+
+
+def _open_jobs(connection: Connection, claimant: _Claimant) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """The jobs that this sidecar may do, newest first, each with how long it is not to be had, in ms."""
+    marks = ",".join("?" * len(claimant.may_do))
+    for row in connection.execute(
+        "SELECT job, episode, revision, state, sidecar, holder, with_completer, accepted_at, due_at, expires_at,"
+        f" attempts FROM capture_jobs WHERE state IN ('queued', 'running') AND sidecar IN ({marks}) ORDER BY job DESC",
+        claimant.may_do,
+    ):
+        yield row, _wait(connection, row, claimant)
+
+
+def _others_have_jobs(connection: Connection, claimant: _Claimant) -> bool:
+    marks = ",".join("?" * len(claimant.may_do))
+    row = connection.execute(
+        f"SELECT 1 FROM capture_jobs WHERE state IN ('queued', 'running') AND sidecar NOT IN ({marks}) LIMIT 1",
+        claimant.may_do,
+    ).fetchone()
+    return row is not None
 
 
 def _wait(connection: Connection, row: tuple[Any, ...], claimant: _Claimant) -> int:

@@ -76,6 +76,11 @@ def drop_document(connection: Connection, trace: int) -> None:
     connection.execute("UPDATE traces SET indexed = 0 WHERE trace = ?", (trace,))
 
 
+def any_marked(connection: Connection) -> bool:
+    """Whether there is a document to take out."""
+    return connection.execute("SELECT 1 FROM documents WHERE trace IS NULL LIMIT 1").fetchone() is not None
+
+
 def take_out_marked(connection: Connection, limit: int) -> int:
     """Take at most `limit` marked documents out; how many that were."""
     rows = connection.execute(

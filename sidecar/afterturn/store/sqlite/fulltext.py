@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from afterturn.shapes import from_json
-from afterturn.store.sqlite.documents import Document, document_of, put_document, take_out_marked
+from afterturn.store.sqlite.documents import Document, any_marked, document_of, put_document, take_out_marked
 from afterturn.store.sqlite.values import Packer, Unpacker
 from afterturn.store.sqlite.words import Words
 from afterturn_protocol.traces import Trace
@@ -37,7 +37,11 @@ class SqliteTextIndex:
 
     async def catch_up(self, *, limit: int = 200) -> bool:
         """Index at most `limit` rows that wait for it; whether more wait. Raises StoreUnavailable."""
-        waiting = await self._engine.read(lambda connection: _waiting(connection, limit), key=self)
+        waiting, marked = await self._engine.read(
+            lambda connection: (_waiting(connection, limit), any_marked(connection)), key=self
+        )
+        if not waiting and not marked:
+            return False  # without a write: it is asked for whenever there may be something
         documents = await asyncio.get_running_loop().run_in_executor(None, _documents, waiting)
         return await self._engine.write(lambda connection: _step(connection, waiting, documents, limit), key=self)
 

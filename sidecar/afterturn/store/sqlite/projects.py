@@ -41,6 +41,7 @@ def projects_in(connection: Connection, scope: Scope) -> Sequence[int] | None:
     """The numbers of the projects in a scope; None for all of them.
 
     A session counts with its project and as a project of its own: it may have got its project later than its traces.
+    One that was opened without has those that its episodes came with.
     """
     if scope.project == "*":
         return None
@@ -49,12 +50,24 @@ def projects_in(connection: Connection, scope: Scope) -> Sequence[int] | None:
     else:
         names = set[bytes]()
         for session_id in scope.session_ids:
-            names.add(_OF_SESSION + encoded(session_id))
-            row = connection.execute("SELECT project FROM sessions WHERE id = ?", (encoded(session_id),)).fetchone()
-            if row is not None and row[0] is not None:
-                names.add(_NAMED + row[0])
+            names |= _names_of(connection, encoded(session_id))
     rows = [connection.execute("SELECT project FROM projects WHERE name = ?", (name,)).fetchone() for name in names]
     return sorted(row[0] for row in rows if row is not None)
+
+
+def _names_of(connection: Connection, session_id: bytes) -> set[bytes]:
+    """The names of a session's projects."""
+    names = {_OF_SESSION + session_id}
+    row = connection.execute("SELECT session, project FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if row is None:
+        return names
+    session, project = row
+    if project is not None:
+        return names | {_NAMED + project}
+    rows = connection.execute(
+        "SELECT name FROM projects WHERE project IN (SELECT project FROM episodes WHERE session = ?)", (session,)
+    )
+    return names | {name for (name,) in rows}
 
 
 def vectors_changed(connection: Connection, project: int, *, taken_away: bool = False) -> int:

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 SEEN_EVERY_MS = 5_000
 
 
+def known_sidecar(connection: Connection, owner: str) -> int:
+    """The number of a sidecar; 0 for one that never had a job."""
+    row = connection.execute("SELECT sidecar FROM sidecars WHERE owner = ?", (encoded(owner),)).fetchone()
+    return 0 if row is None else row[0]
+
+
 def sidecar_of(connection: Connection, owner: str, here: Process, now_ms: int) -> int:
     """The number of a sidecar that works now."""
     row = connection.execute(
