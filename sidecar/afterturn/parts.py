@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from afterturn.clock import Clock
 from afterturn.models.lazy import LazyCompleter
-from afterturn.redact import Redactor
+from afterturn.redact.by_settings import redact_of
 from afterturn.rpc.call import current_call
 from afterturn.rpc.connection import Connection
 from afterturn.sessions import Sessions
@@ -79,7 +79,7 @@ class Parts:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._redact = _redactor(host.settings)
+        self._redact = redact_of(host.settings.redaction)
         self._pool_settings = host.settings
         self._recaps_wanted = bool(host.client_capabilities.recap or host.client_capabilities.context)
         self._embedding: tuple[EmbeddingsSettings, OwnedEmbedder | None] | None = None
@@ -382,7 +382,7 @@ class Parts:
     def settings_changed(self) -> list[SettingsProblem]:
         """Take over what is not read anew at every use; returns what cannot change any more."""
         settings = self._host.settings
-        self._redact = _redactor(settings)
+        self._redact = redact_of(settings.redaction)
         if "pool" in self.__dict__ and settings != self._pool_settings:
             self._pool_settings = settings
             self.pool.settings_changed()
@@ -411,9 +411,3 @@ class Parts:
             await self.pool.close()
         if "_litellm" in self.__dict__:
             await self._litellm.close()
-
-
-def _redactor(settings: Settings) -> Callable[[str], tuple[str, Mapping[str, int]]]:
-    if not settings.redaction.enabled:
-        return lambda text: (text, {})
-    return Redactor(settings.redaction.extra_patterns).redact

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from afterturn.clock import SystemClock
 from afterturn.embeddings.choice import OwnedEmbedder, chosen_embedder
 from afterturn.models.litellm import LitellmProvider
-from afterturn.redact import Redactor
+from afterturn.redact.by_settings import redact_of
 from afterturn_protocol.settings import EmbeddingsSettings, Settings
 
 
@@ -18,9 +18,7 @@ async def user_embedder(settings: Settings, environ: Mapping[str, str]) -> Async
     def remote(chosen: EmbeddingsSettings, model: str) -> OwnedEmbedder:
         from afterturn.embeddings.remote import RemoteEmbedder
 
-        rules = settings.redaction
-        redact = Redactor(rules.extra_patterns).redact if rules.enabled else _as_it_is
-        return RemoteEmbedder(chosen, model, worker, redact, environ)
+        return RemoteEmbedder(chosen, model, worker, redact_of(settings.redaction), environ)
 
     embedder = chosen_embedder(settings.embeddings, remote)
     try:
@@ -29,7 +27,3 @@ async def user_embedder(settings: Settings, environ: Mapping[str, str]) -> Async
         if embedder is not None:
             await embedder.close()
         await worker.close()
-
-
-def _as_it_is(text: str) -> tuple[str, Mapping[str, int]]:
-    return text, {}

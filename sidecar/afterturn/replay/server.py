@@ -7,7 +7,7 @@ import msgspec
 
 from afterturn.models.choosing import LITELLM, NONE, choices
 from afterturn.recap.policy import policy_of
-from afterturn.redact import Redactor
+from afterturn.redact.by_settings import redact_of
 from afterturn.text import clean
 from afterturn_protocol.settings import Settings
 
@@ -57,10 +57,8 @@ def replay_settings(settings: Settings, *, model: bool, raw: bool, vectors: bool
 
 def redacting(settings: Settings) -> Callable[[str], str]:
     """What takes secrets out of a text, by the user's own rules."""
-    if not settings.redaction.enabled:
-        return str
-    redactor = Redactor(settings.redaction.extra_patterns)
-    return lambda text: redactor.redact(text)[0]
+    redact = redact_of(settings.redaction)
+    return lambda text: redact(text)[0]
 
 
 def readable(settings: Settings) -> Callable[[str], str]:
