@@ -19,7 +19,9 @@ TRIGGERS = [
     "mysql -p", "password: |\n  ", "kind: Secret\ndata:\n  a: ", "data:\n", "密码：", "ENV TOKEN ",
     'variable "token" {', "machine h login l password ", "User=u;Password=", "<token ", "identified by '",
     "a.b.password=", "echo a | ", "printf a | ", "sudo -S <<< a", "<<<a ", "BasicAuth(", '{"name": "Cookie", "value": ',
-    "config set //a/:token ", "\x1b[31m", "\x1b]8;;", "\u200b", "\x1b[1mtoken\x1b[m=", "\\u001b[1m",
+    "net use \\\\a /user:b ", "htpasswd -b ", "htpasswd -bC 1 ", "openssl enc -k ", "gh secret set -b ",
+    "smbclient -U a%", "vault login s.", "config set //a/:token ",
+    "\x1b[31m", "\x1b]8;;", "\u200b", "\x1b[1mtoken\x1b[m=", "\\u001b[1m",
 ]  # fmt: skip
 RUNS = ["aB3", "-", " ", "\n", "\\", '"', "{", "a."]
 

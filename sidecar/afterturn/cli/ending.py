@@ -1,6 +1,5 @@
 """How a command that works for a while with a server ends: by itself, by a signal, or because the server is gone."""
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Generator
@@ -14,11 +13,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def ended_well(work: Callable[[], int]) -> int:
-    """Do the work; its exit code, 1 where its server failed, 130 after Ctrl+C. Both are said in one line.
+    """Do the work; its exit code, 1 where its server failed, which is said in one line.
 
-    A reader of the output who has seen enough (`| head`) ends the work, and is no failure.
     SIGTERM and SIGHUP end the process with 143 and 129. However it ends, what the work opened is closed before: what is
-    temporary goes and no child stays.
+    temporary goes and no child stays. Raises KeyboardInterrupt at Ctrl+C.
     """
     try:
         with _ended_by_signals():
@@ -26,12 +24,6 @@ def ended_well(work: Callable[[], int]) -> int:
     except ServerFailed as problem:
         sys.stderr.write(complaint(problem))
         return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what was not written yet
-        return 0
-    except KeyboardInterrupt:
-        sys.stderr.write("\nafterturn: stopped\n")
-        return 130
 
 
 @contextmanager

@@ -70,7 +70,8 @@ _BUILDER = re.compile(
 )
 # What a `NAME=value` stands behind as the argument of a command, and as a part of a connection string.
 _ARGUMENT_BEFORE = re.compile(
-    r"(?:\s-e|--env|--build-arg|--from-literal|--set(?:-string)?)[ =]?[\"']?(?:[\w-]{1,24}\.){0,4}\Z"
+    r"(?:\s-e|--env|--build-arg|--from-literal|--set(?:-string)?|\bvault login(?: [^\s\"',;|&]{1,40}){0,3})"
+    r"[ =]?[\"']?(?:[\w-]{1,24}\.){0,4}\Z"
 )
 _PART_BEFORE = re.compile(
     r"\b(?:user(?:name| ?id)?|uid|server|source|host|database|catalog)[ ]?=[^;=\n\"']{1,64};[ ]?\Z", re.IGNORECASE

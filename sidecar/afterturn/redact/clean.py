@@ -32,10 +32,9 @@ def is_clean(text: str) -> bool:
         or "curl" in low
         or "sudo" in low
         or "securestring" in low
-        or "auth(" in low
-        or "auth=(" in low
-        or "auth = (" in low
-        or (" -" in low and (" -p" in low or " -a" in low or " -w" in low))
+        or ("auth" in low and ("auth(" in low or "auth=(" in low or "auth = (" in low))
+        or ("\\" in low and "net use " in low)
+        or (" -" in low and (" -p" in low or " -a" in low or " -w" in low or " -k" in low or "%" in low))
         or not text.isascii()
         or text.encode().translate(CLASSES).find(_RUN) >= 0
     )

@@ -9,8 +9,8 @@ from afterturn.redact import headers, names, urls
 from afterturn.redact.span import BY_PLACE, Span
 from afterturn.redact.values import Setting, is_secret, is_stand_in
 
-# None of the options stands without this, curl's apart.
-OPTION = re.compile(r"-(?<= -)[pPawN]")
+# How the options with a secret begin, behind their dash. A text without those of a command is not searched for it.
+OPTION = re.compile(r"-(?<=\s-)([aNpPwkKbuU]|-(?:body|cookie|(?:proxy-)?user))")
 # Chars from a command in which its options stand.
 CHARS = 2048
 # An option that begins within those may end so many chars behind them.
@@ -18,46 +18,65 @@ _OPTION_CHARS = 640
 # What ends a command, and an escaped char, which does not: a line that ends in a backslash goes on.
 _STOP = r"(?P<stop>\n|(?:&&|\|\|?|;)\s)|\\(?s:.)"
 _LINE_STOP = r"(?P<stop>\n)|\\(?s:.)"
-_VALUE = (
-    r"(?:\\{0,3}'(?P<single>[^'\n\\]{1,256})\\{0,3}'|\\{0,3}\"(?P<double>[^\"\n\\]{1,256})\\{0,3}\""
-    r"|(?P<bare>(?![;&|<>)-])[^\s\"'\\]{1,256}+))"
-)
 
 
 class Command(Struct, frozen=True):
     """A command.
 
-    word: what is looked for, in lower case. program: where the command begins, at most 24 chars before the word.
-    token: what counts behind it: the end of the command ("stop"), the next one ("program"), an option with a secret.
+    word: what is looked for, in lower case. options: how those of its options begin, as `OPTION` has it. program: where
+    the command begins, at most 24 chars before the word. token: what counts behind it: the end of the command ("stop"),
+    the next one ("program"), an option with a secret. type: what the marker says.
     """
 
     word: str
+    options: frozenset[str]
     program: re.Pattern[str]
     token: re.Pattern[str]
+    type: str = names.PASSWORD
 
 
-def _command(word: str, program: str, option: str) -> Command:
+def _value(user: str) -> str:
+    """The value of an option. user: what stands before the secret in it."""
+    return (
+        rf"(?:\\{{0,3}}'{user}(?P<single>[^'\n\\]{{1,256}})\\{{0,3}}'"
+        rf"|\\{{0,3}}\"{user}(?P<double>[^\"\n\\]{{1,256}})\\{{0,3}}\""
+        rf"|{user}(?P<bare>(?![;&|<>)-])[^\s\"'\\]{{1,256}}+))"
+    )
+
+
+def _command(
+    word: str, options: str, program: str, option: str, *, user: str = "", type: str = names.PASSWORD
+) -> Command:
     program = rf"(?<![^\s\"'`/;|&(])(?:{program})(?=\s)"
-    option = rf"(?<= )(?:{option}){_VALUE}"
-    return Command(word, re.compile(program), re.compile(rf"{_STOP}|{option}|(?P<program>{program})"))
+    token = rf"{_STOP}|(?<= )(?:{option}){_value(user)}|(?P<program>{program})"
+    return Command(word, frozenset(options.split()), re.compile(program), re.compile(token), type)
 
 
 COMMANDS = (
     Command(
         "curl",
+        frozenset(("b", "u", "U", "-cookie", "-user", "-proxy-user")),
         re.compile("(?i:curl)"),
         re.compile(rf"{_LINE_STOP}|{urls.USER_OPTION}|{urls.COOKIE_OPTION}|(?P<program>(?i:curl))"),
     ),
-    _command("mysql", r"mysql(?:dump|admin|import|show|check|pump|sh|binlog|slap)?(?:\.exe)?", r"-p(?!\d{1,5}:)"),
-    _command("mariadb", r"mariadb(?:-dump|-admin|-import|-show|-check|-binlog)?", r"-p(?!\d{1,5}:)"),
-    _command("login", r"(?:docker|podman|nerdctl|buildah|skopeo|crane|az|oc|cf|helm registry) login", r"-p[ =]?"),
-    _command("ssh-keygen", r"ssh-keygen", r"-[NP] ?"),
-    _command("redis-cli", r"redis-cli", r"-a[ =]{1,4}"),
-    _command("sqlcmd", r"sqlcmd", r"-P ?"),
-    _command("mongo", r"mongo(?:sh|dump|restore|export|import)?", r"-p[ =]{1,4}"),
-    _command("ldap", r"ldap(?:search|add|modify|delete|whoami|compare|modrdn)", r"-w ?"),
-    _command("7z", r"7z[az]?", r"-p"),
-    _command("zip", r"(?:un)?zip", r"-P ?"),
+    _command("mysql", "p", r"mysql(?:dump|admin|import|show|check|pump|sh|binlog|slap)?(?:\.exe)?", r"-p(?!\d{1,5}:)"),
+    _command("mariadb", "p", r"mariadb(?:-dump|-admin|-import|-show|-check|-binlog)?", r"-p(?!\d{1,5}:)"),
+    _command("login", "p", r"(?:docker|podman|nerdctl|buildah|skopeo|crane|az|oc|cf|helm registry) login", r"-p[ =]?"),
+    _command("ssh-keygen", "N P", r"ssh-keygen", r"-[NP] ?"),
+    _command("redis-cli", "a", r"redis-cli", r"-a[ =]{1,4}"),
+    _command("sqlcmd", "P", r"sqlcmd", r"-P ?"),
+    _command("mongo", "p", r"mongo(?:sh|dump|restore|export|import)?", r"-p[ =]{1,4}"),
+    _command("ldap", "w", r"ldap(?:search|add|modify|delete|whoami|compare|modrdn)", r"-w ?"),
+    _command("7z", "p", r"7z[az]?", r"-p"),
+    _command("zip", "P", r"(?:un)?zip", r"-P ?"),
+    _command(
+        "openssl",
+        "k K",
+        r"openssl (?:enc|(?:aes|aria|bf|camellia|cast|chacha|des|rc|seed|sm4)[\w-]{0,16})",
+        r"-[kK] {1,4}",
+    ),
+    _command("gh secret", "b -body", r"gh secret set", r"(?:-b[ =]{0,4}|--body[ =]{1,4})", type=names.SECRET),
+    _command("smbclient", "U -user", r"smbclient", r"(?:-U ?|--user[ =])", user=r"[^\s%\"']{1,64}%"),
 )
 
 
@@ -111,7 +130,7 @@ class Places:
                 spans, at = headers.cookie_pairs(text, at)
                 yield from spans
             elif kind != "program" and _is_password(kind, found[kind]):
-                type = "basic-auth" if kind == "user" else names.PASSWORD
+                type = "basic-auth" if kind == "user" else self.command.type
                 yield Span(found.start(kind), found.end(kind), BY_PLACE, type)
         self.progress.done, self.progress.until = at, 0
 

@@ -88,6 +88,11 @@ _FORMS = (
     Form("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[por]_v1_[a-f0-9]{32,}+", glued=True),
     Form("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp[a-z]{2}_[A-Fa-f0-9]{24,}+", glued=True),
     Form("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_-]{20,}+", glued=True),
+    Form(  # before version 1.10; the member of an object has no such name
+        "vault-token",
+        "s.",
+        r"s\.(?=[A-Za-z]{0,23}+\d)(?=[a-z0-9]{0,23}+[A-Z])(?=[A-Z0-9]{0,23}+[a-z])[A-Za-z0-9]{24}(?![\w(\[-])",
+    ),
     Form("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+", glued=True),
     Form("atlassian-token", "ATATT3 ATCTT3", r"AT[AC]TT3[A-Za-z0-9_=-]{40,}+", glued=True),
     Form("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_-]{20,}+", glued=True),

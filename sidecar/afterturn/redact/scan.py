@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from afterturn.redact import commands, headers, manifests, names, pem, piped, urls, wide
+from afterturn.redact import arguments, commands, headers, manifests, names, pem, piped, urls, wide
 from afterturn.redact.assignments import Name, assigned, beside_user, two_words
 from afterturn.redact.clean import CLASSES
 from afterturn.redact.keys import LEFT, RUN, escaped_key, keys
@@ -41,6 +41,7 @@ _PRINTED = re.compile(rb"f(?<=printf) ")
 _HERE = re.compile(rb"<<<")
 _SECURE_STRING = re.compile(rb"v(?<=conv)ertto-securestring ")
 _IDENTIFIED = re.compile(rb"fied (?<=identified )")
+_NET_USE = re.compile(rb"net use ")
 _COMMANDS = {command.word: re.compile(command.word.encode()) for command in commands.COMMANDS}
 # Chars around a name that what it says depends on, as long as what was found ends within them.
 _SEEN_BEFORE = 256
@@ -75,6 +76,7 @@ _PLAIN_NAME = re.compile(
 _SECOND_WORD = "second-word"
 _OPENSSL = "openssl"
 _SSHPASS = "sshpass"
+_HTPASSWD = "htpasswd"
 _PUTTY = "putty"
 _PUTTY_NAME = "PuTTY-User-Key-File"
 _RUN = _IN_WORD * RUN
@@ -167,6 +169,10 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
             yield span
     yield from _piped(piece)
     yield from _commands(piece)
+    if piece.text.find("\\", piece.start, piece.stop + MARGIN) >= 0:
+        for at in piece.places(_NET_USE):
+            if span := arguments.share_password(piece.text, at):
+                yield span
     if not piece.text[piece.start : piece.stop + wide.LONGEST].isascii():
         yield from wide.wide_names(piece.text, piece.start, piece.stop)
 
@@ -191,8 +197,10 @@ def _piped(piece: Piece) -> Iterator[Span]:
 
 def _commands(piece: Piece) -> Iterator[Span]:
     known = piece.progress.commands
-    with_options = commands.OPTION.search(piece.text, piece.start, piece.stop + 2 * commands.CHARS)
-    for command in commands.COMMANDS if with_options else commands.COMMANDS[:1]:
+    options = set(commands.OPTION.findall(piece.text, piece.start, piece.stop + 2 * commands.CHARS))
+    for command in commands.COMMANDS if options else ():
+        if options.isdisjoint(command.options):
+            continue
         places = piece.places(_COMMANDS[command.word])
         if places or command.word in known:
             progress = known.setdefault(command.word, commands.Progress())
@@ -319,6 +327,8 @@ def _given(text: str, name: Name, progress: Progress, floor: int) -> Iterator[Sp
         span = urls.openssl_password(text, start, end) or beside_user(text, start, end)
     elif kind == _SSHPASS:
         span = urls.sshpass_password(text, end)
+    elif name.text == _HTPASSWD and text.startswith(" -", end):
+        span = arguments.htpasswd_password(text, end)
     elif kind == _PUTTY:
         span = pem.putty(text, end)
     else:
