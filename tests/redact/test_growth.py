@@ -31,9 +31,9 @@ UNITS = [
     "User=u;Password=", 'variable "token" {', 'variable "token" {\n', ":thin:u/p", ":thin:u/p@",
     "identified by '", "-passin pass:",
     "net use \\\\a ", "net use \\\\a /user:b ", "net use \\\\a /user:b c1 ", "/user:b ",
-    "htpasswd -b ", "htpasswd -b a b c1 ",
-    "htpasswd -bn -C 1 ", "openssl enc -k ", "openssl enc -k a1 ", "gh secret set A --body ", "gh secret set -b a1 ",
-    "smbclient -U a%", "smbclient -U a%b1 ", "vault login s.", "vault login password=",
+    "htpasswd -b ", "htpasswd -b a b c1 ", "htpasswd -bn -C 1 ", "openssl enc -k ", "openssl enc -k a1 ",
+    "gh secret set A --body ", "gh secret set -b a1 ", "smbclient -U a%", "smbclient -U a%b1 ", "vault login s.",
+    "vault login password=",
     "<token a=\"b\" ", "<token><![CDATA[", "a.b.password=", "X-Api-Key: ",
 ]  # fmt: skip
 

@@ -29,8 +29,8 @@ BITS = [
     "\\u0022", "\u201c", "\u201d", "SecretStr(", "define('", "user", "echo ", " | sudo -S ls", "auth=(", "**", "curl ",
     "\x1b[31m", "\x1b[m\x1b[K", "\x1b]8;;", "\x07", "\x1b", "\x9b1m", "\u200b", "\x00", "\\u001b[1m", "\\u200b", "<<< ",
     "printf ", "BasicAuth(", "/:_authToken ", " -b ", "ssh-keygen -N ", "a=b; ", "xox", "\n---\n", "Private-Lines: 8\n",
-    "kind: Secret\ndata:\n  a: x1y2\n", "net use X: \\\\srv\\s ", " /user:bob ", "htpasswd -b f bob ", " -k ", "smbclient -U bob%",
-    "openssl enc", "gh secret set A --body ", "vault login ",
+    "kind: Secret\ndata:\n  a: x1y2\n", "net use X: \\\\srv\\s ", " /user:bob ", "htpasswd -b f bob ", " -k ",
+    "smbclient -U bob%", "openssl enc", "gh secret set A --body ", "vault login ",
 ]  # fmt: skip
 MIXED = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
 NAMES = st.sampled_from(["password", "token", "Cookie", "Authorization", "cookies", "name", "value", "--password", "x"])
