@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from afterturn.misfits import InvalidInputError
 from afterturn.sessions import TRUSTED_SECONDS, Sessions
 from afterturn_protocol.session import DeletedCounts, SessionOpenParams, SessionOpenResult
 from tests.clocks import ManualClock
@@ -23,12 +24,17 @@ class RecordingStore:
         return DeletedCounts(results=3, traces=2, recaps=1)
 
 
+class Refusing:
+    def opened(self, params: SessionOpenParams, after_reply: Any) -> None:
+        raise InvalidInputError("$.context.messages[0].content[0]", "type")
+
+
 class Opening:
-    def __init__(self) -> None:
+    def __init__(self, recaps: Any = None) -> None:
         self.store = RecordingStore()
         self.resumed: list[str] = []
         self.clock = ManualClock()
-        self.sessions = Sessions(lambda: self.store, self._resume, self.clock)
+        self.sessions = Sessions(lambda: self.store, self._resume, self.clock, lambda wanted: recaps)
 
     async def _resume(self, session_id: str, after_reply: Any) -> None:
         self.resumed.append(session_id)
@@ -57,6 +63,13 @@ def test_opening_again_asks_the_store_only_for_something_new() -> None:
     assert len(opening.store.opened) == 1
     assert opening.open("a", project="q").known is True
     assert opening.store.opened[1:] == [("a", "q", None)]
+
+
+def test_a_session_that_recaps_refuse_is_not_opened() -> None:
+    opening = Opening(Refusing())
+    with pytest.raises(InvalidInputError):
+        opening.open("a")
+    assert opening.store.opened == []
 
 
 def test_what_the_store_said_is_not_trusted_for_long() -> None:

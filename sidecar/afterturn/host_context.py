@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from afterturn.misfits import InvalidInputError
+from afterturn.recap.contexts import check_context
 from afterturn.recap.ports import ContextUnavailable
 from afterturn.rpc.errors import RequestFailed
 from afterturn.wire.codec import InvalidParams, Malformed, ParamsDecoder
@@ -27,8 +29,10 @@ class HostContext:
         """The session's context as it is now. Raises ContextUnavailable. Cancelling tells the client."""
         try:
             raw = await self._ask("host/getContext", GetContextParams(session_id=session_id), TIMEOUT_SECONDS)
-            return self._answer.decode(raw)
+            context = self._answer.decode(raw)
+            check_context("$", context)
+            return context
         except RequestFailed as problem:
             raise ContextUnavailable(str(problem)) from None
-        except (InvalidParams, Malformed) as problem:
+        except (InvalidParams, Malformed, InvalidInputError) as problem:
             raise ContextUnavailable(f"the client's answer to host/getContext is no context: {problem}") from None

@@ -46,7 +46,7 @@ class Recaps(Protocol):
     """What is told of a session: see `afterturn.recap.service.RecapService`."""
 
     def opened(self, params: SessionOpenParams, after_reply: AfterReply) -> None:
-        """It is opened, or opened again."""
+        """It is opened, or opened again. Raises InvalidInputError for a context that is none."""
         ...
 
     def changed(self, params: SessionChangedParams, after_reply: AfterReply) -> None:
@@ -97,7 +97,7 @@ class Sessions:
     def open(
         self, params: SessionOpenParams, after_reply: AfterReply
     ) -> SessionOpenResult | Coroutine[Any, Any, SessionOpenResult]:
-        """Open a session, or open it again. Raises StoreError."""
+        """Open a session, or open it again. Raises InvalidInputError for a context that is none, StoreError."""
         for_recaps = params.model is not None or params.context is not None or params.saved_recap is not None
         recaps = self._recaps(for_recaps)
         if recaps is not None:

@@ -157,6 +157,8 @@ def test_the_prompt_that_a_model_would_get(tmp_path: Path) -> None:
         ('{"some": "other file"}', "no session found"),
         ('[{"role": 5, "content": ""}]', "$[0].role"),
         ('{"messages": [{"role": "user"}]}', "content"),
+        ('[{"role": "user", "content": [{"type": "text", "text": 7}]}]', "$[0].content[0].text"),
+        ('{"messages": [{"role": "user", "content": [{"x": 1}]}]}', "$.messages[0].content[0]"),
     ],
 )
 def test_what_cannot_be_read_is_said(tmp_path: Path, text: str, said: str) -> None:

@@ -186,24 +186,36 @@ MISFITS = (
 
 
 @pytest.mark.req("errors.invalid-params-path")
-@pytest.mark.parametrize("method", ["condense/summarize", "condense/onTurnEnd", "capture/episodeFinalized"])
-def test_a_block_that_is_none_is_refused_by_place(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "place"),
+    [
+        ("condense/summarize", "$.batch.toolCalls[1].content"),
+        ("condense/onTurnEnd", "$.batch.toolCalls[1].content"),
+        ("capture/episodeFinalized", "$.episode.turns[1].content"),
+        ("session/open", "$.context.messages[1].content"),
+        ("recap/onTurnEnd", "$.context.messages[1].content"),
+        ("recap/now", "$.context.messages[1].content"),
+    ],
+)
+def test_a_block_that_is_none_is_refused_by_place(tmp_path: Path, method: str, place: str) -> None:
     def params(block: object) -> dict[str, object]:
         content = [{"type": "text", "text": "x"}, block]
+        turns = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": content}]
         if method.startswith("capture/"):
-            turns = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": content}]
             return {"episode": {"id": "e", "sessionId": "s", "turns": turns}}
+        if not method.startswith("condense/"):
+            return {"sessionId": "s", "context": {"messages": turns}}
         calls = [{"toolCallId": id, "toolName": "t", "content": content} for id in ("c", "d")]
         calls[0]["content"] = []
         return {"sessionId": "s", "batch": {"turnIndex": 0, "timestamp": 1, "toolCalls": calls}, "final": True}
 
-    place = "$.episode.turns[1].content" if method.startswith("capture/") else "$.batch.toolCalls[1].content"
     with Server(tmp_path) as server:
         server.initialize()
         for block, inner, expected in MISFITS:
             error = server.ask(method, params(block))["error"]
             assert (error["code"], error["data"]) == (-32602, {"path": f"{place}[1]{inner}", "expected": expected})
-        server.call(method, params({"type": "Text"}))
+        known = server.call(method, params({"type": "Text"})).get("known", False)
+        assert known is False, "a session that was refused was opened all the same"
 
 
 def test_an_odd_image_does_not_spoil_its_original(tmp_path: Path) -> None:

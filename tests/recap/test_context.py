@@ -3,6 +3,7 @@
 import pytest
 from msgspec import structs
 
+from afterturn.misfits import InvalidInputError
 from afterturn_protocol.base import Message
 from afterturn_protocol.context import ContextSummary, RecapContext
 from afterturn_protocol.settings import RecapSettings
@@ -158,3 +159,41 @@ async def test_a_draft_that_is_over_before_it_began_asks_for_nothing(make: Make)
     it.turn_start()
     await settle()
     assert (it.host.asked, it.calls) == (0, 0)
+
+
+MISFITS = {
+    "no type": ({"text": "x"}, "", "type"),
+    "a type that is none": ({"type": 7}, ".type", "string"),
+    "text without text": ({"type": "text"}, "", "text"),
+    "text that is none": ({"type": "text", "text": 7}, ".text", "string"),
+    "an image without its type": ({"type": "image", "data": "AAAA"}, "", "mimeType"),
+}
+
+
+@pytest.mark.parametrize(("block", "inner", "expected"), MISFITS.values(), ids=MISFITS)
+@pytest.mark.parametrize("tell", ["open", "turn_end", "now"])
+async def test_a_block_that_is_none_is_refused_and_nothing_is_taken_in(
+    make: Make, tell: str, block: dict[str, object], inner: str, expected: str
+) -> None:
+    it = make()
+    it.turn_end(context=work(revision=7))
+    it.blur()
+    odd = Message(role="assistant", content=[{"type": "text", "text": "x"}, block])
+    context = RecapContext(messages=[user("Fix auth.py"), odd], revision=8)
+    with pytest.raises(InvalidInputError) as refused:
+        await it.now(context=context) if tell == "now" else getattr(it, tell)(context=context)
+    assert (refused.value.path, refused.value.expected) == (f"$.context.messages[1].content[1]{inner}", expected)
+    assert (it.calls, it.events) == (0, [])
+    await it.clock.wait(90)
+    (recap,) = it.recaps()
+    assert (recap.revision, recap.trigger) == (7, "away")
+
+
+@pytest.mark.parametrize("tell", ["open", "turn_end"])
+async def test_a_session_that_is_refused_is_not_there(make: Make, tell: str) -> None:
+    it = make()
+    with pytest.raises(InvalidInputError):
+        getattr(it, tell)(context=RecapContext(messages=[user("a"), Message(role="user", content=[{"type": "text"}])]))
+    it.blur()
+    await it.clock.wait(1000)
+    assert (it.calls, it.events) == (0, [])

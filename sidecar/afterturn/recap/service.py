@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import CancelScope, to_thread
 
+from afterturn.recap.contexts import check_context
 from afterturn.recap.job import Job
 from afterturn.recap.machine import State, step
 from afterturn.recap.policy import Policy, policy_of
@@ -105,7 +106,8 @@ class RecapService:
     # -- what the host tells ---------------------------------------------------------------------------------
 
     def opened(self, params: SessionOpenParams, after_reply: AfterReply) -> None:
-        """`session/open`."""
+        """`session/open`. Raises InvalidInputError for a context with a block that is none; nothing is set then."""
+        check_context("$.context", params.context)
         session = self._session(params.session_id)
         session.context = params.context or session.context
         session.model = params.model or session.model
@@ -155,7 +157,11 @@ class RecapService:
         self._tell(self._session(params.session_id), event, after_reply)
 
     def turn_end(self, params: RecapTurnEndParams, after_reply: AfterReply) -> None:
-        """`recap/onTurnEnd`. A phase that is not known is not taken for the end of the work."""
+        """`recap/onTurnEnd`. A phase that is not known is not taken for the end of the work.
+
+        Raises InvalidInputError for a context with a block that is none; the turn has not ended then.
+        """
+        check_context("$.context", params.context)
         session = self._session(params.session_id)
         session.saved = None
         if params.context is not None:
@@ -170,7 +176,11 @@ class RecapService:
     # -- what the host asks ----------------------------------------------------------------------------------
 
     async def now(self, params: RecapNowParams, *, arrived: Callable[[], None]) -> RecapNowResult:
-        """`recap/now`: a draft, whatever there was before. `arrived` is called once it has the slot."""
+        """`recap/now`: a draft, whatever there was before. `arrived` is called once it has the slot.
+
+        Raises InvalidInputError for a context with a block that is none.
+        """
+        check_context("$.context", params.context)
         session = self._session(params.session_id)
         if params.context is not None:
             session.context = params.context
