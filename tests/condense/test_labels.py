@@ -66,6 +66,12 @@ def check(text: str, expected: str, refs: list[str] = REFS, tools: list[str] = T
         ("```\n~~~\n[[1:read]] x\n```\n[[1:read]] y", "```\n~~~\n[[1:read]] x\n```\n`t1` y"),
         ("```\na\n```\n```\n[[1:read]] x", "```\na\n```\n```\n`t1` x"),
         ("[[1:read]] ```\n[[2:bash]] x\n```", "`t1` ```\n`t2` x\n```"),
+        # behind a list mark or a quote it is none: a line has to begin with it
+        ("- ```py\n[[1:read]] x\n- ```", "- ```py\n`t1` x\n- ```"),
+        ("* ~~~\n  [[1:read]] x\n* ~~~", "* ~~~\n  `t1` x\n* ~~~"),
+        ("1. ```\n   [[1:read]] x\n   ```", "1. ```\n   `t1` x\n   ```"),
+        ("> ```\n> [[1:read]] x\n> ```", "> ```\n> x\n> ```"),
+        ("- ```py\n  ```\n[[1:read]] x\n  ```", "- ```py\n  ```\n[[1:read]] x\n  ```"),
         # a label that hides a fence: what counts is what is left of the line
         ("[[9:x]]```\n[[1:read]] x\n```", "```\n[[1:read]] x\n```"),
         ("[[9:x]]```\n```\n[[1:read]] x\n```", "```\n```\n`t1` x\n```"),
