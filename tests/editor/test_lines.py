@@ -91,8 +91,24 @@ def test_a_session_line_says_nothing_else(line: str) -> None:
     assert named_session(line) == "s-1"
 
 
+@pytest.mark.parametrize("line", ['session: "my s 1"', "- Session: `my s 1` ", "<!-- session: 'my s 1' -->"])
+def test_an_id_with_blanks_stands_in_quotes(line: str) -> None:
+    assert named_session(line) == "my s 1"
+
+
 @pytest.mark.parametrize(
-    "line", ["session:", "session: ", "session: two words", "my session: s1", "sessions: s1", "the session: s1 ended"]
+    "line",
+    [
+        "session:",
+        "session: ",
+        "session: two words",
+        "session: 'two' words",
+        'session: " a"',
+        "session: ''",
+        "my session: s1",
+        "sessions: s1",
+        "the session: s1 ended",
+    ],
 )
 def test_prose_is_no_session_line(line: str) -> None:
     assert named_session(line) is None

@@ -121,3 +121,7 @@ test("a trace that holds little has a short page", () => {
   const page = tracePage(trace({ ts: 0, toolCalls: [{ name: "ls", input: null, output: null }] }));
   assert.equal(page, "# ls\n\n- α 0.00\n- step 1 of episode `e1`\n- session: s1\n- 1970-01-01 00:00 UTC\n\n## ls\n");
 });
+
+test("a session's id with blanks stands in quotes, as the server reads it", () => {
+  assert.match(tracePage(trace({ sessionId: "my session" })), /^- session: "my session"$/mu);
+});

@@ -12,7 +12,10 @@ from afterturn.fences import fence_kind
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SESSION = re.compile(
-    r"[^\w\n]{0,8}[Ss]ession[*_]{0,2}:[*_]{0,2}[ \t]+([\"'`]?)([^\s\"'`]{1,512})\1[*_]{0,2}[ \t]*(?:-->|\*/)?[ \t]*"
+    r"[^\w\n]{0,8}[Ss]ession[*_]{0,2}:[*_]{0,2}[ \t]+"
+    # In quotes an id may have blanks inside.
+    r"(?:([\"'`])(?P<quoted>[^\s\"'`](?:[^\r\n\"'`]{0,510}[^\s\"'`])?)\1|(?P<bare>[^\s\"'`]{1,512}))"
+    r"[*_]{0,2}[ \t]*(?:-->|\*/)?[ \t]*"
 )
 _FENCED = re.compile(rb"`[^`]*`|~[^~]*~")
 """A fence and the next of its own kind, over the kinds of lines; one that nothing closes is none (afterturn.fences)."""
@@ -115,7 +118,7 @@ def split_lines(text: str) -> list[str]:
 def named_session(line: str) -> str | None:
     """The session id of a line that says nothing but `session: ID`, as text, list item, comment or in a quote."""
     match = _SESSION.fullmatch(line)
-    return match[2] if match else None
+    return match["quoted"] or match["bare"] if match else None
 
 
 def session_of(named: Sequence[tuple[int, str]], number: int) -> str | None:

@@ -22,7 +22,7 @@ function facts(trace: Trace): string {
   const lines = [
     `${alpha(trace)}${reflection.reason ? ` (${reflection.reason})` : ""}`,
     `step ${trace.stepIndex + 1} of episode \`${trace.episodeId}\``,
-    `session: ${trace.sessionId}`, // so written, it says to the server whose refs the page holds
+    `session: ${quoted(trace.sessionId)}`, // so written, it says to the server whose refs the page holds
     new Date(trace.ts).toISOString().replace("T", " ").slice(0, 16).concat(" UTC"),
     trace.tags.length > 0 ? `tags: ${trace.tags.join(", ")}` : "",
     ...trace.errorSignatures.map((signature) => `error: \`${signature}\``),
@@ -32,6 +32,11 @@ function facts(trace: Trace): string {
     .filter((line) => line !== "")
     .map((line) => `- ${line}`)
     .join("\n");
+}
+
+/** An id as a session line has it: in quotes, where it has blanks. */
+function quoted(id: string): string {
+  return /\s/u.test(id) ? `"${id}"` : id;
 }
 
 function section(name: string, text: string): string {
