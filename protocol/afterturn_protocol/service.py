@@ -143,7 +143,7 @@ class UsageResult(Shape, frozen=True, kw_only=True):
     """Result of `afterturn/usage`.
 
     total: the sum.
-    by_purpose: such as condense.batch or recap.
+    by_purpose: such as condense.batch or recap, and embedding.
     by_model: by "provider/id".
     by_day: by date, such as 2026-02-28, in UTC.
     """

@@ -214,8 +214,12 @@ class Parts:
 
     def _remote_embedder(self, settings: EmbeddingsSettings, model: str) -> "OwnedEmbedder":
         from afterturn.embeddings.remote import RemoteEmbedder
+        from afterturn.models.budget import Budget
+        from afterturn.models.embedding import EmbeddingCalls
 
-        return RemoteEmbedder(settings, model, self._litellm, self._hide, os.environ)
+        host = self._host
+        budget = Budget(lambda: self.store.models.ledger, lambda: host.settings.models, host.clock, self._emit_after)
+        return RemoteEmbedder(settings, model, EmbeddingCalls(self._litellm, budget), self._hide, os.environ)
 
     @asynccontextmanager
     async def _erasing(self) -> AsyncGenerator[None]:

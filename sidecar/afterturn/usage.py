@@ -12,6 +12,11 @@ UNKNOWN_USE = Usage(model="*", input_tokens=None, output_tokens=None, cost=None,
 """What is said where the store cannot be read."""
 
 
+def unknown_use(model: str) -> Usage:
+    """One call of which nothing is known but that it was made."""
+    return Usage(model=model, input_tokens=None, output_tokens=None, cost=None, calls=1)
+
+
 def added(total: Usage | None, more: Usage | None) -> Usage | None:
     """The sum of two usages; what is unknown in one is unknown in the sum."""
     if total is None or more is None:

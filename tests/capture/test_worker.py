@@ -411,6 +411,21 @@ async def test_recalled_text_and_junk_is_not_captured(start: Starter) -> None:
     assert completer.asked == []
 
 
+async def test_a_budget_that_is_used_up_takes_no_row_its_tries(start: Starter) -> None:
+    """A row that failed six times is left alone; one that only waited for a new day is not."""
+    embedder = FakeEmbedder(EmbeddingError("the limit models.dailyTokens is reached", waits=True))
+    process = start(embedder=embedder)
+    await process.finalize("e1")
+    result = (await process.done()).result
+    assert [warning.code for warning in result.warnings] == ["embedding_failed"]
+    await process.pass_time(until=lambda: len(embedder.embedded) > 8, step_seconds=100)
+    embedder.problem = None
+    before = len(embedder.embedded)
+    await process.pass_time(until=lambda: len(embedder.embedded) > before, step_seconds=100)
+    await process.until_embedded()
+    assert (await process.traces(result.trace_ids))[0].vectors.summary is True
+
+
 async def test_vectors_come_later_where_the_embedder_fails(start: Starter) -> None:
     """Case M09: captured without, found by words, and made once the embedder is back; in one call."""
     embedder = FakeEmbedder(EmbeddingError("connection refused"))

@@ -53,9 +53,39 @@ def test_traces_are_embedded_and_found_by_a_provider_that_status_names(tmp_path:
         assert any(text.startswith("feed the cat with") for text in sent)
         assert SECRET not in json.dumps(sent)
         assert {request.key for request in provider.requests} == {KEY}
+        used = server.call("afterturn/usage")["byPurpose"]
+        calls = len(provider.requests)
+        # The scripted provider tells of 5 tokens for each call, and no price of this model is known.
+        assert used == {
+            "embedding": {
+                "model": "openai/any",
+                "inputTokens": 5 * calls,
+                "outputTokens": 0,
+                "cachedTokens": 0,
+                "cost": None,
+                "calls": calls,
+            }
+        }
         assert server.call("afterturn/status")["process"]["loadedModules"] in ([], ["numpy"])
         server.close_stdin()
         assert server.wait_exit() == 0
+
+
+def test_at_the_limit_no_vectors_are_bought_and_words_still_find(tmp_path: Path) -> None:
+    with ScriptedProvider() as provider, Server(tmp_path, env={"PLANTED_KEY": KEY}) as server:
+        provider.otherwise = meaning
+        server.initialize(initializationOptions=settings(provider) | {"models": {"dailyTokens": 0}})
+        result = capture(server, "e1", "feed the cat")
+        assert [warning["stage"] for warning in result["warnings"]] == ["embed"]
+        assert "models.dailyTokens" in json.dumps(result["warnings"])
+        search = {"query": "cat", "sessionId": "s"}
+        while not (hits := server.call("traces/search", search)["hits"]):
+            pass
+        assert hits[0]["trace"]["episodeId"] == "e1"
+        refused = server.ask("traces/search", search | {"mode": "vector"})["error"]
+        assert refused["data"]["kind"] == "budget_exceeded"
+        assert server.call("afterturn/usage")["total"]["calls"] == 0
+    assert provider.requests == []
 
 
 def test_a_provider_that_is_down_costs_vectors_only_and_reembed_makes_them(tmp_path: Path) -> None:

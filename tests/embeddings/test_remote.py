@@ -4,6 +4,7 @@ import asyncio
 import json
 import struct
 from collections.abc import Coroutine, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -11,9 +12,14 @@ import pytest
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.clock import SystemClock
 from afterturn.embeddings.remote import RemoteEmbedder
+from afterturn.models.budget import Budget
 from afterturn.models.choosing import destinations
+from afterturn.models.embedding import EmbeddingCalls
 from afterturn.models.litellm import LitellmProvider
 from afterturn.redact import Redactor
+from afterturn.store import StorePlace
+from afterturn.store.sqlite.store import SqliteStore
+from afterturn.usage import NO_USE
 from afterturn_protocol.settings import EmbeddingsSettings, ModelsSettings, Settings
 from tests.models.worker.rig import prompt
 from tests.provider.answers import Answer, echoes_key, embeds, fails, hangs_up, html, malformed, resets, says, stalls
@@ -25,10 +31,11 @@ Result = TypeVar("Result")
 
 
 class Rig:
-    """One model worker for all tests here, since litellm takes seconds to load."""
+    """One model worker for all tests here, since litellm takes seconds to load; what it costs is in a real ledger."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.server = ScriptedProvider()
+        self.store = SqliteStore(StorePlace(file=folder / "afterturn.db", own_folder=True))
         self._runner = asyncio.Runner()
         self.worker = LitellmProvider(
             lambda: ModelsSettings(model=MODEL, api_base=self.server.openai_base),
@@ -36,13 +43,20 @@ class Rig:
             {},
             start_seconds=60.0,
         )
+        budget = Budget(lambda: self.store.models.ledger, ModelsSettings, SystemClock(), lambda method, params: None)
+        self.calls = EmbeddingCalls(self.worker, budget)
 
     def embedder(
-        self, environ: dict[str, str] | None = None, *, call_seconds: float = 60, **settings: Any
+        self,
+        environ: dict[str, str] | None = None,
+        *,
+        model: str = MODEL,
+        call_seconds: float = 60,
+        **settings: Any,
     ) -> RemoteEmbedder:
         chosen = EmbeddingsSettings(**{"api_base": self.server.openai_base, "api_key_env": "TEST_KEY"} | settings)
         environ = environ or {"TEST_KEY": KEY}
-        return RemoteEmbedder(chosen, MODEL, self.worker, Redactor().redact, environ, call_seconds)
+        return RemoteEmbedder(chosen, model, self.calls, Redactor().redact, environ, call_seconds)
 
     def run(self, job: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run(asyncio.wait_for(job, 90))
@@ -58,11 +72,12 @@ class Rig:
 
 
 @pytest.fixture(scope="module")
-def shared_rig() -> Iterator[Rig]:
-    rig = Rig()
+def shared_rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    rig = Rig(tmp_path_factory.mktemp("store"))
     with rig.server, rig._runner:
         yield rig
         rig.run(rig.worker.close())
+        assert rig.run(rig.store.close(timeout_ms=10_000))
 
 
 @pytest.fixture
@@ -167,6 +182,25 @@ def test_a_provider_that_says_nothing_costs_the_limit_and_its_connection(rig: Ri
     assert failure.retryable
     assert "longer than 0.5 s" in failure.message
     rig.server.requests[0].wait_gone()
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [("openai/any", None), ("openai/text-embedding-3-small", pytest.approx(5 * 0.02 / 1_000_000))],
+    ids=["no price is known", "a price is known"],
+)
+def test_what_vectors_cost_is_counted(rig: Rig, model: str, cost: float | None) -> None:
+    """5 tokens, as the provider says; an embedding writes nothing."""
+    ledger = rig.store.models.ledger
+    before = rig.run(ledger.totals(None)).by_model.get(model, NO_USE)
+    rig.server.script(embeds((1, 0), (0, 1)))
+    rig.embed("one", "two", embedder=rig.embedder(model=model))
+    after = rig.run(ledger.totals(None))
+    spent = after.by_model[model]
+    assert after.by_purpose.keys() == {"embedding"}
+    assert spent.calls == before.calls + 1
+    if before is NO_USE:
+        assert (spent.input_tokens, spent.output_tokens, spent.cached_tokens, spent.cost) == (5, 0, 0, cost)
 
 
 def test_nobody_listens(rig: Rig) -> None:

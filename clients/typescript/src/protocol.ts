@@ -1680,7 +1680,7 @@ export interface UsageParams {
 export interface UsageResult {
   /** The sum. */
   total: Usage;
-  /** Such as condense.batch or recap. */
+  /** Such as condense.batch or recap, and embedding. */
   byPurpose: Record<string, Usage>;
   /** By "provider/id". */
   byModel: Record<string, Usage>;

@@ -5,12 +5,16 @@ from typing import Protocol
 
 
 class EmbeddingError(Exception):
-    """Texts that could not be embedded. retryable: whether the same texts can be embedded later."""
+    """Texts that could not be embedded.
 
-    def __init__(self, message: str, *, retryable: bool = True) -> None:
+    retryable: whether the same texts can be embedded later. waits: nothing was tried, since a budget is used up.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = True, waits: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.retryable = retryable
+        self.waits = waits
 
 
 class Embedder(Protocol):

@@ -152,7 +152,7 @@ class RecallService:
 
     async def _meaning(self, query: str, *, needed: bool) -> tuple[bytes | None, str | None]:
         embedder = self._needs.embedder()
-        problem = "no embedder is configured"
+        kind, problem = "provider_unavailable", "no embedder is configured"
         if embedder is not None:
             try:
                 with anyio.move_on_after(None if needed else MEANING_SECONDS):
@@ -160,10 +160,10 @@ class RecallService:
                     return vectors[0], embedder.model
             except EmbeddingError as error:
                 problem = error.message
+                if error.waits:
+                    kind = "budget_exceeded"
         if needed:
-            raise RefusedError(
-                "provider_unavailable", f"there are no vectors to search with: {problem}", retryable=True
-            )
+            raise RefusedError(kind, f"there are no vectors to search with: {problem}", retryable=True)
         return None, None
 
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from afterturn.capture.embedder import Embedder
+from afterturn.capture.embedder import Embedder, EmbeddingError
 from afterturn.capture.needs import CaptureNeeds
-from afterturn.capture.notes import Notes
 from afterturn.capture.rows import TraceRow
-from afterturn.capture.vectors import embedded, needs_vectors
+from afterturn.capture.vectors import needs_vectors, with_vectors
 from afterturn.store_error import StoreError
 from afterturn_protocol.traces import TraceVectors
 
@@ -74,7 +73,11 @@ class Upkeep:
                 rows = await needs.store.vectors.missing(limit=ROWS)
                 if not rows:
                     return
-                made, failed = await fill(rows, embedder)
+                try:
+                    made, failed = await fill(rows, embedder)
+                except EmbeddingError:
+                    await needs.clock.sleep(LONGEST_REST_SECONDS)
+                    continue
                 kept = await needs.store.vectors.add(made) if made else 0
                 if failed:
                     await needs.store.vectors.failed(failed)
@@ -113,8 +116,17 @@ class _Chore:
 
 
 async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> tuple[list[TraceRow], list[str]]:
-    """The rows that have all their vectors of this embedder now, and the ids of those that have not."""
-    filled = await embedded([_without_others(row, embedder) for row in rows], embedder, Notes())
+    """The rows that have all their vectors of this embedder now, and the ids of those that have not.
+
+    Raises EmbeddingError where nothing was tried, since a budget is used up: the rows have not failed.
+    """
+    wanting = [_without_others(row, embedder) for row in rows]
+    try:
+        filled = await with_vectors(wanting, embedder)
+    except EmbeddingError as problem:
+        if problem.waits:
+            raise
+        filled = wanting
     made = [row for row in filled if not needs_vectors(row.trace)]
     return made, [row.trace.trace_id for row in filled if needs_vectors(row.trace)]
 

@@ -33,7 +33,16 @@ def _signature(call: ToolCallDTO) -> str:
 
 
 async def embedded(rows: Sequence[TraceRow], embedder: Embedder, notes: Notes) -> list[TraceRow]:
-    """The rows with the vectors that they lacked, made in one call; as they were, with a warning, where that fails."""
+    """The rows with the vectors that they lacked; as they were, with a warning, where those cannot be made."""
+    try:
+        return await with_vectors(rows, embedder)
+    except EmbeddingError as problem:
+        notes.add("embed", "embedding_failed", sum(needs_vectors(row.trace) for row in rows), why=problem.message)
+        return list(rows)
+
+
+async def with_vectors(rows: Sequence[TraceRow], embedder: Embedder) -> list[TraceRow]:
+    """The rows with the vectors that they lacked, made in one call. Raises EmbeddingError, which is logged."""
     wanted: list[tuple[int, str]] = []
     texts: list[str] = []
     for index, row in enumerate(rows):
@@ -51,8 +60,7 @@ async def embedded(rows: Sequence[TraceRow], embedder: Embedder, notes: Notes) -
         _check(vectors, len(texts), embedder.dimension)
     except EmbeddingError as problem:
         logging.getLogger("afterturn.capture.embed").warning("%d texts not embedded: %s", len(texts), problem.message)
-        notes.add("embed", "embedding_failed", len({index for index, _ in wanted}), why=problem.message)
-        return list(rows)
+        raise
     made = list(rows)
     for (index, kind), vector in zip(wanted, vectors, strict=True):
         made[index] = _with_vector(made[index], kind, vector, embedder)

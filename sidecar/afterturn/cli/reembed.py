@@ -35,11 +35,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _run() -> int:
-    async with user_embedder(file_settings(os.environ), os.environ) as embedder:
+    store = user_store(os.environ)
+    async with user_embedder(file_settings(os.environ), os.environ, store) as embedder:
         if embedder is None:
             sys.stderr.write('afterturn: embeddings.provider is "none": there is nothing to make vectors with\n')
             return 1
-        store = user_store(os.environ)
         if store_status(store).bytes is None:
             sys.stderr.write(f"afterturn: there is no store at {store.place.file}\n")
             return 1

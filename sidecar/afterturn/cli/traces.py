@@ -86,7 +86,7 @@ async def _list(store: SqliteStore, options: argparse.Namespace) -> int:
 
 
 async def _search(store: SqliteStore, options: argparse.Namespace) -> int:
-    vector, model = await _meaning(options.query)
+    vector, model = await _meaning(store, options.query)
     query = SearchQuery(scope=_scope(options), limit=options.limit, text=options.query, vector=vector, model=model)
     found = await store.capture.search.search(query)
     if options.json:
@@ -102,9 +102,9 @@ async def _search(store: SqliteStore, options: argparse.Namespace) -> int:
     return 0
 
 
-async def _meaning(query: str) -> tuple[bytes | None, str | None]:
+async def _meaning(store: SqliteStore, query: str) -> tuple[bytes | None, str | None]:
     try:
-        async with user_embedder(file_settings(os.environ), os.environ) as embedder:
+        async with user_embedder(file_settings(os.environ), os.environ, store) as embedder:
             if embedder is None:
                 return None, None
             return (await embedder.embed([query]))[0], embedder.model

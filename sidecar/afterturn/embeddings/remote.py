@@ -1,14 +1,11 @@
-"""The embedder that asks a provider, through the model worker process (models.md, 'Embedders').
-
-Its calls count neither in `afterturn/usage` nor against a budget: those are of completions, and vectors cost a
-hundredth of them.
-"""
+"""The embedder that asks a provider, through the model worker process (models.md, 'Embedders')."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from afterturn.capture.embedder import EmbeddingError
+from afterturn.completion import CompleterError
 from afterturn.models.access import Access, access_to
 from afterturn.models.provider import ProviderFailure
 from afterturn_protocol.settings import EmbeddingsSettings, ModelsSettings
@@ -22,10 +19,13 @@ TERMINAL_STATUS = (400, 401, 402, 403, 404)
 
 
 class EmbeddingCalls(Protocol):
-    """What it needs of the model worker."""
+    """What it needs of the model worker and the budgets."""
 
     async def embed(self, texts: Sequence[str], model: str, access: Access, seconds: float) -> list[bytes]:
-        """One vector for each text, in order: little-endian float32 of unit length. Raises ProviderFailure."""
+        """One vector for each text, in order: little-endian float32 of unit length.
+
+        Raises ProviderFailure, and CompleterError where the call may not be made.
+        """
         ...
 
 
@@ -68,6 +68,8 @@ class RemoteEmbedder:
         try:
             access = access_to(self.model, self._access_settings, self._environ, section="embeddings")
             vectors = await self._calls.embed(texts, self.model, access, self._call_seconds)
+        except CompleterError as denied:
+            raise EmbeddingError(denied.message, waits=True) from None
         except ProviderFailure as failure:
             lasting = failure.kind == "unavailable" or failure.status in TERMINAL_STATUS
             raise EmbeddingError(failure.message, retryable=not lasting) from None

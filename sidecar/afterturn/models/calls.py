@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
 
 import anyio
 
@@ -14,10 +13,10 @@ from afterturn.models.backoff import pause_seconds
 from afterturn.models.breaker import Breaker, Refusal
 from afterturn.models.budget import Budget
 from afterturn.models.failures import asked_pause_ms, billable, classify, completer_error
-from afterturn.models.ports import Intent, Ledger
+from afterturn.models.ports import Intent
 from afterturn.models.provider import Prompt, Provider, ProviderFailure
 from afterturn.models.slots import Slots, rank_of
-from afterturn.store_error import StoreError
+from afterturn.usage import unknown_use
 from afterturn_protocol.base import Usage
 
 log = logging.getLogger("afterturn.models")
@@ -47,7 +46,6 @@ class Calls:
         self,
         *,
         providers: Mapping[str, Callable[[], Provider]],
-        ledger: Callable[[], Ledger],
         budget: Budget,
         concurrency: Callable[[], int],
         clock: Clock,
@@ -55,7 +53,6 @@ class Calls:
     ) -> None:
         self._makers = providers
         self._providers: dict[str, Provider] = {}
-        self._ledger = ledger
         self._budget = budget
         self._clock = clock
         self._chance = chance
@@ -150,7 +147,7 @@ class Calls:
             tally.calls += 1
             charged = True
             completion = await self._timed(provider, prompt, tally, seconds)
-            usage = completion.usage or _unknown(completion.model)
+            usage = completion.usage or unknown_use(completion.model)
             tally.add(usage)
             return completion
         except ProviderFailure as failure:
@@ -158,37 +155,22 @@ class Calls:
                 tally.calls -= 1
             charged = billable(failure)
             if charged:
-                tally.add(_unknown(target.label))
+                tally.add(unknown_use(target.label))
             raise
         finally:
             await self._settled(number, target, usage, charged)
 
     async def _reserved(self, intent: Intent, tally: Tally) -> int:
-        """The number of the reservation. The store reserves also for a caller that is cancelled: it is given back."""
-        reserving = asyncio.get_running_loop().create_task(self._budget.reserve(intent))
-        with anyio.CancelScope(shield=True):
-            try:
-                return await asyncio.shield(reserving)
-            except asyncio.CancelledError:
-                with suppress(CompleterError, StoreError):
-                    await self._ledger().release(await reserving)
-                raise
-            except CompleterError as problem:
-                raise tally.costed(problem) from None
-            except StoreError as problem:
-                raise tally.costed(store_failure(problem)) from None
-        raise AssertionError("a shield lets no cancellation through")
+        try:
+            return await self._budget.reserve(intent)
+        except CompleterError as problem:
+            raise tally.costed(problem) from None
 
     async def _settled(self, number: int, target: Target, usage: Usage | None, charged: bool) -> None:
-        with anyio.CancelScope(shield=True):
-            try:
-                if charged:
-                    model = usage.model if usage is not None else target.label
-                    await self._ledger().settle(number, usage, model)
-                else:
-                    await self._ledger().release(number)
-            except StoreError as problem:
-                log.warning("the use of %s could not be counted: %s", target.label, problem)
+        if charged:
+            await self._budget.settle(number, usage or unknown_use(target.label))
+        else:
+            await self._budget.release(number, target.label)
 
     async def _prepared(self, target: Target, prompt: Prompt) -> Provider:
         """The provider, ready for the call. That takes no time of the call's: it has limits of its own."""
@@ -239,10 +221,6 @@ def _prompt(question: Question, target: Target, max_tokens: int, seconds: float)
     )
 
 
-def _unknown(model: str) -> Usage:
-    return Usage(model=model, input_tokens=None, output_tokens=None, cost=None, calls=1)
-
-
 def _refused(refusal: Refusal) -> CompleterError:
     kind = "provider_error" if refusal.terminal else "provider_unavailable"
     return CompleterError(
@@ -261,9 +239,3 @@ def _left_alone(seconds: float, reason: str) -> CompleterError:
         retryable=True,
         retry_after_ms=int(seconds * 1000) + 1,
     )
-
-
-def store_failure(problem: StoreError) -> CompleterError:
-    """Without the store nothing can be counted, so nothing is asked."""
-    retryable = bool(getattr(problem, "retryable", True))
-    return CompleterError("store_unavailable", str(problem), retryable=retryable, called=False)

@@ -1,6 +1,6 @@
 """How many tokens a prompt may cost, before it is sent (models.md, 'Budgets')."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from afterturn.completion import PromptMessage
 
@@ -12,5 +12,9 @@ TOKENS_PER_MESSAGE = 8
 
 def prompt_tokens(messages: Sequence[PromptMessage]) -> int:
     """An estimate that is rather too high."""
-    size = sum(len(each.content.encode("utf-8", "surrogatepass")) for each in messages)
-    return -(-size // BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * len(messages)
+    return text_tokens(each.content for each in messages) + TOKENS_PER_MESSAGE * len(messages)
+
+
+def text_tokens(texts: Iterable[str]) -> int:
+    """The same of texts alone."""
+    return -(-sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) // BYTES_PER_TOKEN)

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from afterturn.completion import CompleterError
 from afterturn.models.provider import ProviderFailure
+from afterturn.store_error import StoreError
 from afterturn_protocol.base import Usage
 
 MOST_RETRY_AFTER_MS = 86_400_000
@@ -87,3 +88,9 @@ def asked_pause_ms(failure: ProviderFailure) -> int | None:
     if failure.retry_after_ms is None:
         return None
     return min(max(failure.retry_after_ms, 0), MOST_RETRY_AFTER_MS)
+
+
+def store_failure(problem: StoreError) -> CompleterError:
+    """Without the store nothing can be counted, so nothing is asked."""
+    retryable = bool(getattr(problem, "retryable", True))
+    return CompleterError("store_unavailable", str(problem), retryable=retryable, called=False)

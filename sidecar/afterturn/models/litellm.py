@@ -14,6 +14,7 @@ from afterturn.child.idling import Idling
 from afterturn.clock import Clock
 from afterturn.completion import Completion
 from afterturn.models.access import Access, access_to
+from afterturn.models.embedding import Embeddings
 from afterturn.models.provider import FailureKind, Prompt, ProviderFailure
 from afterturn.models.worker.messages import Broken, Call, Embed, Reply
 from afterturn.models.worker_environment import worker_environment
@@ -108,8 +109,8 @@ class LitellmProvider:
                 reply = await worker.call(call, prompt.idle_timeout_ms / 1000, prompt.total_timeout_ms / 1000)
         return _completion(model, reply)
 
-    async def embed(self, texts: Sequence[str], model: str, access: Access, seconds: float) -> list[bytes]:
-        """One vector for each text, in order: little-endian float32 of unit length. Raises ProviderFailure.
+    async def embed(self, texts: Sequence[str], model: str, access: Access, seconds: float) -> Embeddings:
+        """One vector for each text, in order. Raises ProviderFailure.
 
         model: "provider/id". seconds: limit, from the moment the call is with the worker.
         """
@@ -126,7 +127,12 @@ class LitellmProvider:
                 limit_seconds=seconds + EXTRA_SECONDS,
             )
             with self._answering():
-                return (await worker.embed(call, seconds)).vectors
+                made = await worker.embed(call, seconds)
+        # An embedding writes nothing, and no provider has a cache for it.
+        usage = Usage(
+            model=model, input_tokens=made.input_tokens, output_tokens=0, cached_tokens=0, cost=made.cost, calls=1
+        )
+        return Embeddings(made.vectors, usage)
 
     @contextmanager
     def _answering(self) -> Generator[None, None, None]:

@@ -25,9 +25,10 @@ from afterturn.models.asking import (
 )
 from afterturn.models.breaker import Refusal
 from afterturn.models.budget import Budget
-from afterturn.models.calls import Calls, Down, store_failure
+from afterturn.models.calls import Calls, Down
 from afterturn.models.choosing import Choice, choose, destination, fallback_of
 from afterturn.models.estimate import prompt_tokens
+from afterturn.models.failures import store_failure
 from afterturn.models.flights import Flights
 from afterturn.models.ports import Ledger, Memo, Remembered
 from afterturn.models.provider import MAX_REPLY_CHARS, Provider
@@ -84,7 +85,6 @@ class Pool:
         self._flights = Flights()
         self._calls = Calls(
             providers=providers,
-            ledger=lambda: store().ledger,
             budget=Budget(lambda: store().ledger, settings, clock, emit),
             concurrency=lambda: settings().concurrency,
             clock=clock,

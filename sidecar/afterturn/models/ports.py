@@ -1,7 +1,7 @@
 """What the pool needs of the store: the ledger of model calls, and the memory of completions (models.md, 'Budgets')."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -17,11 +17,18 @@ class Limits(Struct, frozen=True, kw_only=True):
     session_tokens: int | None
 
 
-class Intent(Struct, frozen=True, kw_only=True):
-    """A call that is about to be made. prompt_tokens: estimated. max_tokens: of the reply."""
+EMBEDDING: Final = "embedding"
+"""The purpose of calls that make vectors."""
 
-    session_id: str
-    purpose: Purpose
+
+class Intent(Struct, frozen=True, kw_only=True):
+    """A call that is about to be made. prompt_tokens: estimated. max_tokens: of the reply.
+
+    session_id: None for a call that is of no one session.
+    """
+
+    session_id: str | None
+    purpose: Purpose | Literal["embedding"]
     model: str
     prompt_tokens: int
     max_tokens: int

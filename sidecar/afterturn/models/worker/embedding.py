@@ -9,6 +9,7 @@ from typing import Any
 from afterturn.models.worker.completing import access_arguments, failed
 from afterturn.models.worker.exchange import Exchange, current_exchange
 from afterturn.models.worker.messages import Embed, Embedded, Failed
+from afterturn.models.worker.spending import spent_on_vectors
 
 
 async def embedded(litellm: Any, call: Embed, on_bytes: Callable[[], None]) -> Embedded | Failed:
@@ -21,7 +22,8 @@ async def embedded(litellm: Any, call: Embed, on_bytes: Callable[[], None]) -> E
         vectors = _vectors(answer.data, len(call.texts))
     except Exception as problem:  # litellm raises whatever its parts raise; each becomes a code
         return failed(call, exchange, type(problem).__name__)
-    return Embedded(id=call.id, vectors=vectors)
+    known = spent_on_vectors(litellm, call.model, getattr(answer, "usage", None))
+    return Embedded(id=call.id, vectors=vectors, input_tokens=known.input_tokens, cost=known.cost)
 
 
 def _vectors(data: Any, count: int) -> list[bytes]:

@@ -93,10 +93,12 @@ class Reply(Struct, frozen=True, kw_only=True, tag="reply"):
 
 
 class Embedded(Struct, frozen=True, kw_only=True, tag="embedded"):
-    """A vector for each text, in order: little-endian float32 of unit length."""
+    """A vector for each text, in order: little-endian float32 of unit length. Tokens and cost as in `Reply`."""
 
     id: int
     vectors: list[bytes]
+    input_tokens: int | None
+    cost: float | None
 
 
 class Failed(Struct, frozen=True, kw_only=True, tag="failed"):

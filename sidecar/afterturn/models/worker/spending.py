@@ -30,6 +30,12 @@ def spent(litellm: Any, model: str, usage: Any) -> Spent:
     return Spent(sent, received, cached, _cost(litellm, model, usage, sent, received))
 
 
+def spent_on_vectors(litellm: Any, model: str, usage: Any) -> Spent:
+    """The same of an embedding, for which nothing is written."""
+    sent = _tokens(getattr(usage, "prompt_tokens", None)) or None
+    return Spent(input_tokens=sent, cost=_cost(litellm, model, usage, sent, 0))
+
+
 def _tokens(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
         return None

@@ -70,7 +70,8 @@ def session_key(session_id: str) -> bytes:
 
 
 def _reserve(connection: Connection, intent: Intent, limits: Limits, now_ms: int, here: Process) -> int | Denied:
-    day, session, model = now_ms // DAY_MS, session_key(intent.session_id), encoded(intent.model)
+    day, model = now_ms // DAY_MS, encoded(intent.model)
+    session = b"" if intent.session_id is None else session_key(intent.session_id)
     _end_abandoned(connection, now_ms, here)
     tokens = intent.prompt_tokens + intent.max_tokens
     money = 0.0 if limits.daily_cost_usd is None else tokens * _price(connection, model, day)
@@ -101,7 +102,7 @@ def _denied(
         return _limit(connection, "dailyTokens", limits.daily_tokens, used, day, b"")
     if limits.daily_cost_usd is not None and (spent + money > limits.daily_cost_usd or spent >= limits.daily_cost_usd):
         return _limit(connection, "dailyCostUsd", limits.daily_cost_usd, spent, day, b"")
-    if limits.session_tokens is not None:
+    if limits.session_tokens is not None and session:
         found = connection.execute(
             "SELECT coalesce(sum(tokens), 0) FROM model_calls WHERE session = ?", (session,)
         ).fetchone()
