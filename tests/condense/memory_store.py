@@ -101,6 +101,15 @@ class _Sessions(_Port):
         old = self.store.find(session_id)
         if old is None:
             return 0
+        for name, session in self.store._sessions.items():
+            tops = [top for parent, _, top, _ in self.store.view(name) if parent == session_id and name != session_id]
+            for top in tops:
+                gone = {ref for ref in old.calls if ref <= top}
+                session.batches = {
+                    key: batch
+                    for key, batch in session.batches.items()
+                    if batch.summary is not None and gone.isdisjoint(batch.refs)
+                }
         fresh = self.store._sessions[session_id] = Session()
         fresh.alive = False
         fresh.epoch, fresh.last_ref, fresh.last_block = old.epoch + 1, old.last_ref, old.last_block

@@ -158,6 +158,25 @@ async def test_a_fork_counts_on_and_resolves_its_parent(open_again: OpenStore) -
     assert (await child.plan("child")).summaries[0].batch_id == "a"
 
 
+async def test_a_fork_whose_parent_was_deleted_names_no_ref_that_is_gone(open_again: OpenStore) -> None:
+    """A summary that the fork was given for its parent's result is made anew, under a ref that resolves."""
+    store = open_again()
+    harness = Harness(store)
+    now = harness.clock.now_ms()
+    await harness.summarize(batch(call("bash", big("parent's"), tool_call_id="1")), session="parent")
+    await store.sessions.open("child", project=None, parent_session_id="parent", now_ms=now)
+    both = batch(call("bash", big("parent's"), tool_call_id="1"), call("bash", big("own"), tool_call_id="2"))
+    first = await harness.summarize(both, session="child")
+    assert [item.short_id for item in first.items] == ["t1", "t2"]
+    await store.sessions.delete("parent", now_ms=now)
+    assert (await harness.plan("child")).summaries == []
+    again = await Harness(open_again()).summarize(both, session="child")
+    assert [item.short_id for item in again.items] == ["t3", "t2"]
+    assert again.items[1].replacement == first.items[1].replacement
+    assert "t1" not in (again.summary_text or "") + (again.items[0].replacement or "")
+    assert await harness.text("t3", session="child") == big("parent's")
+
+
 CALLS = st.tuples(st.sampled_from("abc"), st.sampled_from([None, 1, 2]), st.sampled_from("xyz"))
 
 

@@ -11,7 +11,7 @@ from afterturn.store.sqlite import scrubbing
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store.sqlite.values import seal
 from tests.store.conftest import Opener
-from tests.store.sample import bytes_on_disk, call, frozen, key, take, texts
+from tests.store.sample import bytes_on_disk, call, frozen, key, take, take_turn, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -105,6 +105,42 @@ async def test_a_text_that_another_session_has_too_stays_until_it_goes_there_too
     assert traces(place, [text]) != []
     await store.sessions.delete("b", now_ms=2)
     assert traces(place, [text]) == []
+
+
+async def test_a_fork_forgets_what_stands_for_results_that_went_with_its_parent(store: SqliteStore) -> None:
+    """What it was given for them would name refs that resolve no more; its own batches and replacements stay."""
+    await take(store, "parent", call("one"), call("two"))
+    await store.sessions.open("child", project=None, parent_session_id="parent", now_ms=1)
+    await take(store, "child", call("three"), call("four"))
+    await store.sessions.open("grandchild", project=None, parent_session_id="child", now_ms=1)
+    await store.sessions.open("other", project=None, parent_session_id=None, now_ms=1)
+    for session in ("child", "grandchild"):
+        await store.batches.freeze(
+            session, 0, frozen("mixed", refs=[2, 3], summary="m"), {2: "two", 3: "three"}, [2, 3]
+        )
+        await store.batches.freeze(session, 0, frozen("own", refs=[4], summary="o"), {4: "four"}, [4])
+        await store.batches.freeze(session, 0, frozen("skipped"), {}, [1])
+    await take(store, "other", call("one"), call("two"))
+    await store.batches.freeze("other", 0, frozen("mixed", refs=[1, 2], summary="m"), {1: "one"}, [1, 2])
+    await store.sessions.delete("parent", now_ms=2)
+    for session in ("child", "grandchild"):
+        assert [batch.batch_id for batch in await store.batches.summarized(session)] == ["own"]
+        assert await store.batches.find(session, key("batch", "mixed")) is None
+        assert await store.batches.find(session, key("batch", "skipped")) is None
+        assert await store.batches.holding(session, [1, 2, 3]) == []
+        assert [each.ref for each in await store.batches.replacements(session)] == [3, 4]
+    assert [batch.batch_id for batch in await store.batches.summarized("other")] == ["mixed"]
+    assert await take(store, "child", call("two"), call("three")) == [5, 3]
+    anew = frozen("mixed", refs=[5, 3], summary="again")
+    assert (await store.batches.freeze("child", 0, anew, {5: "two"}, [5, 3])).batch == anew
+
+
+async def test_a_fork_keeps_its_own_turns_when_its_parent_goes(store: SqliteStore) -> None:
+    await take(store, "parent", call("one"))
+    await store.sessions.open("child", project=None, parent_session_id="parent", now_ms=1)
+    await take_turn(store, "child", call("one"), call("two"))
+    await store.sessions.delete("parent", now_ms=2)
+    assert [turn.calls for turn in await store.turns.pending("child")] == [[(1, 2)]]
 
 
 @pytest.mark.parametrize("seed", [1, 3])
