@@ -309,7 +309,6 @@ async def test_a_reply_that_ended_badly_is_no_answer() -> None:
 
 
 MALFORMED = [
-    "",
     "I would give it a seven.",
     '{"alpha": number, "usable": bool, "reason": string}',
     '{"alpha": "high", "usable": true, "reason": "r"}',
@@ -340,6 +339,17 @@ async def test_a_reply_that_cannot_be_read_is_asked_for_once_more(reply: str) ->
     assert [judged(trace) for trace in captured.result.traces] == [("adapter", 0.5, True)] * 2
     assert (len(completer.asked), captured.result.llm_calls) == (4, made(alpha=2))
     assert codes(captured) == ["alpha.llm_output_malformed"]
+
+
+@pytest.mark.parametrize(("reply", "stop"), [("", "stop"), (" \n", "stop"), ('{"alpha": 0.7, "usa', "length")])
+async def test_an_empty_or_cut_reply_is_not_asked_for_again_here(reply: str, stop: str) -> None:
+    """Whoever asks the provider has done that once already, with more room; then it is a failure."""
+    completer = FakeCompleter(
+        reflection_score=Completion(text=reply, stop_reason=stop, model="fake/m", usage=None),
+    )
+    captured = await capture(many(1), completer, **PER_STEP)
+    assert judged(captured.result.traces[0]) == ("adapter", 0.5, True)
+    assert (len(completer.asked), codes(captured)) == (1, ["alpha.llm_output_malformed"])
 
 
 # --- all at once ---

@@ -119,7 +119,9 @@ class Asker:
                     raise UnreadableReplyError("it was cut")
                 read = question.read(text)
             except UnreadableReplyError as wrong:
-                if question.repair is None or again:
+                # What was cut, or empty, was asked once more with more room already (models.md, 'Completers').
+                asked_again = again or completion.stop_reason == "length" or not text.strip()
+                if question.repair is None or asked_again:
                     await self._keep(key, _Kept(None, completion.model, spent))
                     raise NoAnswerError("llm_output_malformed", wrong.problem) from None
                 user, max_tokens = question.repair(wrong.problem), min(max_tokens * 2, _MOST_TOKENS)
