@@ -117,7 +117,7 @@ async def test_calls_without_any_summary(store: Store) -> None:
     harness = Harness(store)
     trivial = batch(
         call("bash", "x", args={"command": "ls SECRET1"}, result_timestamp=1_700_000_000_000),
-        call("bash", "y"),
+        call("SECRET2", "y"),
         call("read", "z"),
         batch_id="small",
         turn=4,
@@ -126,7 +126,7 @@ async def test_calls_without_any_summary(store: Store) -> None:
     block = await harness.fuse(["small"])
     assert [ref.short_id for ref in block.refs] == ["t1", "t2", "t3"]
     assert block.summary_text == (
-        "- 3 tool calls without a summary: bash x2, read x1\n"
+        "- 3 tool calls without a summary: [REDACTED:secret] x1, bash x1, read x1\n"
         "- turns 4 to 4, 2023-11-14T22:13:20+00:00 to 2023-11-14T22:13:20+00:00\n"
         '- first: `t1` bash {"command":"ls [REDACTED:secret]"}\n'
         "- last: `t3` read\n\n---\n**Summarized tool refs**: `t2`\n"

@@ -85,6 +85,11 @@ def test_a_block_without_summaries() -> None:
     assert len(lines[3]) < 240
 
 
+def test_a_host_s_words_make_no_refs_in_a_block() -> None:
+    calls = [CallFact("t1", "`t2`\n- `t3`", '{"x":"`t4`"}', 1, None), CallFact("t2", "read", "null", 1, None)]
+    assert tokens(bare_block(calls)) == ["t1", "t2"]
+
+
 @pytest.mark.parametrize("time", [10**18, -(10**18)])
 def test_a_time_that_is_no_date_is_left_out(time: int) -> None:
     assert "- turns 1 to 1\n" in bare_block([CallFact("t1", "read", "null", 1, time)])

@@ -338,6 +338,35 @@ async def test_blocks_are_joined_and_images_described(store: Store) -> None:
     assert [(image.mime_type, image.bytes, image.data) for image in record.images or ()] == [("image/png", 8, None)]
 
 
+IMAGE = {"type": "image", "mimeType": "image/png", "data": "QUJD" * 5000}
+
+
+async def test_images_are_told_and_never_shown(store: Store) -> None:
+    """A result of images alone is not one without output."""
+    completer = FakeCompleter(bullets("1:shot", "2:shot"))
+    one = batch(
+        ToolCall(tool_call_id="a", tool_name="shot", content=[IMAGE]),
+        ToolCall(tool_call_id="b", tool_name="shot", content=[{"type": "text", "text": big("x")}, IMAGE, IMAGE]),
+    )
+    result = await Harness(store).summarize(one)
+    lines = (result.summary_text or "").split("\n")
+    assert lines[0] == "- `t1` shot -> 1 image (image/png, 15,000 bytes)"
+    assert lines[1].startswith("- `t2` shot -> 2 images (image/png, 30,000 bytes); (100 lines)")
+    await Harness(store, completer).summarize(one, session="model")
+    (prompt,) = completer.prompts
+    assert "Result (OK): 1 image (image/png, 15,000 bytes)\n" in prompt
+    assert "\n2 images (image/png, 30,000 bytes)\n" in prompt
+    assert "QUJD" not in prompt
+
+
+async def test_images_are_told_of_turns_that_waited(store: Store) -> None:
+    harness = Harness(store)
+    shot = ToolCall(tool_call_id="a", tool_name="shot", content=[{"type": "text", "text": big("x")}, IMAGE])
+    await harness.turn_end(batch(shot), final=True)
+    (result,) = await harness.settle()
+    assert "`t1` shot -> 1 image (image/png, 15,000 bytes)" in (result.summary_text or "")
+
+
 @pytest.mark.req("condense.resolve-other-blocks")
 async def test_a_replaced_result_gives_its_blocks_of_other_types_back(store: Store) -> None:
     completer = FakeCompleter(bullets("1:mcp"))
@@ -373,12 +402,15 @@ async def test_what_is_nested_too_deep_is_refused_by_place(store: Store, field: 
 async def test_raw_off_keeps_the_redacted_form_and_says_so(store: Store) -> None:
     harness = Harness(store, keep_raw=False)
     text = f"SECRET1\n{big('a')}"
-    result = await harness.summarize(batch(call(text=text, args={"key": "SECRET2"})))
+    one = batch(call("SECRET4", text, args={"key": "SECRET2"}, status="SECRET5", tool_call_id="id"))
+    result = await harness.summarize(one)
     (record,) = (await harness.resolve("t1")).records
     assert record.lossy is True
+    assert record.tool_name == "[REDACTED:secret]"
+    assert "SECRET" not in repr(record)
     assert record.text == text.replace("SECRET1", "[REDACTED:secret]")
     assert record.args == {"key": "[REDACTED:secret]"}
-    assert same(result, await harness.summarize(batch(call(text=text, args={"key": "SECRET2"}))))
+    assert same(result, await harness.summarize(one))
 
 
 async def test_settings_can_be_overlaid_but_not_switched_on(store: Store) -> None:

@@ -40,6 +40,21 @@ def test_a_client_that_does_not_offer_is_never_asked(tmp_path: Path) -> None:
         assert server.inbox == []
 
 
+@pytest.mark.parametrize("name", ["ghp_abcdefghijklmnopqrstuvwxyz" + "0123456789", "api_key=zzzzYYYYxxxx1111"])
+def test_a_tool_that_is_named_after_a_secret_keeps_its_ref(tmp_path: Path, name: str) -> None:
+    with Server(tmp_path) as server:
+        server.initialize(capabilities=OFFER)
+        call = {"toolCallId": "c1", "toolName": name, "resultText": LOG}
+        id = summarize(server, batch={"turnIndex": 0, "timestamp": 1, "toolCalls": [call]})
+        request = asked(server)
+        prompt = request["params"]["messages"][0]["content"]
+        (label,) = (line.partition(" Tool: ")[0] for line in prompt.split("\n") if " Tool: " in line)
+        reply(server, request, f"- {label} failed with TS2345")
+        result = server.answer(id)["result"]
+        assert result["summaryText"].startswith("- `t1` failed with TS2345\n")
+        assert name not in prompt + repr(result)
+
+
 def test_the_models_bullets_are_used(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         server.initialize(capabilities=OFFER)

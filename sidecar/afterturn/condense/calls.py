@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -18,11 +17,12 @@ from afterturn.condense.identity import (
     timed_identity,
     untimed_identity,
 )
+from afterturn.condense.images import image_descriptors
 from afterturn.condense.ports import NewCall
 from afterturn.condense.protect import Protection, recovered_refs
 from afterturn.contents import check_content
 from afterturn.misfits import InvalidInputError
-from afterturn_protocol.blocks import Block, image_blocks, result_text
+from afterturn_protocol.blocks import result_text
 from afterturn_protocol.condense import Batch, ToolCall
 from afterturn_protocol.settings import CondenseSettings
 
@@ -36,7 +36,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """One call of a batch.
 
     index: its place in the batch. kind: OPEN, PROTECTED, RECOVERED or INCOMPLETE. args: JSON text.
-    text: the result, "" without one. identity: what it is within a batch key. recovered: refs a recovery asked for.
+    tool_name: the host's own, perhaps with a secret in it. text: the result, "" without one. images: descriptors of
+    those in the result as JSON text. identity: what it is within a batch key. recovered: refs a recovery asked for.
     """
 
     index: int
@@ -50,6 +51,7 @@ class Call(Struct, frozen=True, kw_only=True):
     entry_id: str | None
     turn_index: int
     identity: bytes
+    images: str | None = None
     recovered: Sequence[str] = ()
 
     @property
@@ -80,7 +82,7 @@ def read_batch(batch: Batch, settings: CondenseSettings, hide: Callable[[str], s
         check_content(f"{path}.content", call.content)
         kind = _kind(call, settings.recovery_tool_name, protection)
         if kind in (RECOVERED, INCOMPLETE):
-            calls.append(_loose(index, kind, call, batch.turn_index))
+            calls.append(_loose(index, kind, call, batch.turn_index, hide))
             continue
         try:
             args, canonical = json_text(call.args), canonical_json(call.args)
@@ -103,12 +105,12 @@ def _kind(call: ToolCall, recovery_tool_name: str, protection: Protection) -> st
     return PROTECTED if protection.covers(call.tool_name, call.args) else OPEN
 
 
-def _loose(index: int, kind: str, call: ToolCall, turn_index: int) -> Call:
+def _loose(index: int, kind: str, call: ToolCall, turn_index: int, hide: Callable[[str], str] | None) -> Call:
     return Call(
         index=index,
         kind=kind,
         tool_call_id=call.tool_call_id,
-        tool_name=call.tool_name,
+        tool_name=call.tool_name if hide is None else hide(call.tool_name),
         args="null",
         text="",
         outcome=call.outcome,
@@ -133,6 +135,7 @@ def _archived(index: int, kind: str, call: ToolCall, new: NewCall, turn_index: i
         entry_id=call.entry_id,
         turn_index=turn_index,
         identity=new.identity,
+        images=new.images,
     )
 
 
@@ -166,7 +169,7 @@ def _new_call(call: ToolCall, turn_index: int, args: str, canonical: str, seen: 
         turn_index=turn_index,
         result_timestamp=call.result_timestamp,
         entry_id=call.entry_id,
-        images=_image_descriptors(call.content),
+        images=image_descriptors(call.content),
         content=json_text(call.content) if others else None,
         lossy=False,
     )
@@ -179,15 +182,15 @@ def _hidden(call: NewCall, hide: Callable[[str], str]) -> NewCall:
         dedup=call.dedup,
         digest=text_digest(encoded(text)),
         tool_call_id=call.tool_call_id,
-        tool_name=call.tool_name,
+        tool_name=hide(call.tool_name),
         args=redacted_args(call.args, hide),
         text=text,
         is_error=call.is_error,
-        status=call.status,
+        status=call.status and hide(call.status),
         turn_index=call.turn_index,
         result_timestamp=call.result_timestamp,
         entry_id=call.entry_id,
-        images=call.images,
+        images=call.images and redacted_args(call.images, hide),
         content=None,
         lossy=True,
     )
@@ -203,20 +206,3 @@ def redacted_args(args: str, hide: Callable[[str], str]) -> str:
         return json_text(json.loads(safe))
     except ValueError:
         return json_text(safe)
-
-
-def _image_descriptors(content: list[Block] | None) -> str | None:
-    images = image_blocks(content)
-    if not images:
-        return None
-    return json_text([_descriptor(image) for image in images])
-
-
-def _descriptor(image: Block) -> dict[str, Any]:
-    data, size = image.get("data"), image.get("bytes")
-    found: dict[str, Any] = {"mimeType": image["mimeType"]}
-    if data is not None:
-        found["bytes"] = max(0, len(data) * 3 // 4 - data[-2:].count("="))
-    elif size is not None:
-        found["bytes"] = size
-    return found

@@ -6,11 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from afterturn.condense.bullets import Bullet, extractive_bullets, texts_by_call, written
 from afterturn.condense.calls import Call, redacted_args
 from afterturn.condense.footer import footer
 from afterturn.condense.gates import is_oversized
+from afterturn.condense.images import told_images
 from afterturn.condense.labels import substitute_inline_refs
 from afterturn.condense.ports import Redactor
 from afterturn.condense.refs import short_id
@@ -28,13 +30,14 @@ _LATER_CHARS = 2000
 
 
 class SafeCall(Struct, frozen=True):
-    """A call without its secrets. args: any JSON; args_text: the same as text."""
+    """A call without its secrets. args: any JSON; args_text: the same as text. images: what is said of them, or ""."""
 
     tool_name: str
     args: Any
     args_text: str
     text: str
     outcome: str
+    images: str
 
 
 class Material:
@@ -52,11 +55,19 @@ class Material:
     @cached_property
     def safe(self) -> list[SafeCall]:
         """The calls, redacted, in label order."""
-        return [self._safe(call) for call in self._calls]
+        return [self._safe(call, name) for call, name in zip(self._calls, self.names, strict=True)]
 
-    def _safe(self, call: Call) -> SafeCall:
+    @cached_property
+    def names(self) -> list[str]:
+        """Their tools, redacted, in label order: the only names that labels, prompts and bullets know."""
+        names = [call.tool_name for call in self._calls]
+        safe = {name: self.hide(name) for name in dict.fromkeys(names)}
+        return [safe[name] for name in names]
+
+    def _safe(self, call: Call, name: str) -> SafeCall:
         args = redacted_args(call.args, self.hide)
-        return SafeCall(call.tool_name, json.loads(args), args, self.hide(call.text), call.outcome)
+        images = self.hide(told_images(call.images)) if call.images is not None else ""
+        return SafeCall(name, json.loads(args), args, self.hide(call.text), call.outcome, images)
 
     def hide(self, text: str) -> str:
         """A text without its secrets, which are counted."""
@@ -77,7 +88,8 @@ class Material:
             from afterturn.condense.extract import ToolView, bullets
 
             call = self.safe[position]
-            view = ToolView(call.tool_name, call.args, call.text, call.outcome == "error", call.outcome)
+            error = call.outcome == "error"
+            view = ToolView(call.tool_name, call.args, call.text, error, call.outcome, call.images)
             later = self._words[position + 1 : position + 1 + _LATER_CALLS]
             found = self._lines[position] = bullets(view, wanted=frozenset[str]().union(*later))
         return found
@@ -92,7 +104,10 @@ class Material:
         from afterturn.condense.extract import salient
 
         return [
-            prompted_call(number, call.tool_name, _readable(call.args), call.text, call.outcome, salient)
+            _with_images(
+                prompted_call(number, call.tool_name, _readable(call.args), call.text, call.outcome, salient),
+                call.images,
+            )
             for number, call in enumerate(self.safe, 1)
         ]
 
@@ -134,7 +149,7 @@ def drafted_result(
     """
     rows = left(standings)
     refs = [short_id(row.placed.ref) for row in rows if row.placed is not None]
-    names = [row.call.tool_name for row in rows]
+    names = material.names
     chosen = material.bullets() if draft.bullets is None else draft.bullets
     body = substitute_inline_refs(written(chosen, names), refs, names)
     summary = body + footer(refs, settings.recovery_tool_name)
@@ -186,6 +201,11 @@ def _result(
         usage=draft.usage,
         warnings=[*material.warnings(), *draft.warnings],
     )
+
+
+def _with_images(call: PromptedCall, images: str) -> PromptedCall:
+    """A call that also says which images its result holds, behind the cut text, so that they are told in any case."""
+    return replace(call, text="\n".join(filter(None, (call.text, images)))) if images else call
 
 
 def _readable(args: Any) -> str:

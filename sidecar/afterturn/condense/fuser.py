@@ -101,7 +101,7 @@ class Fuser:
                 [
                     CallFact(
                         short_id(call.ref),
-                        call.tool_name,
+                        hide(call.tool_name),
                         redacted_args(call.args, hide),
                         call.turn_index,
                         call.result_timestamp,

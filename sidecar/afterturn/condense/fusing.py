@@ -16,7 +16,7 @@ _ARGS_SHOWN = 200
 
 
 class CallFact(Struct, frozen=True):
-    """What a deterministic block says of a call. args: redacted JSON text."""
+    """What a deterministic block says of a call. tool_name, args (JSON text): redacted."""
 
     ref: str
     tool_name: str
@@ -61,7 +61,7 @@ def bare_block(calls: Sequence[CallFact]) -> str:
     for call in calls:
         counts[call.tool_name] = counts.get(call.tool_name, 0) + 1
     ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    histogram = ", ".join(f"{one_line(name)} x{count}" for name, count in ranked)
+    histogram = ", ".join(f"{_shown(name)} x{count}" for name, count in ranked)
     lines = [f"- {len(calls)} tool calls without a summary: {histogram}", *_span(calls)]
     lines.append(f"- first: `{calls[0].ref}` {_call(calls[0])}")
     if len(calls) > 1:
@@ -70,8 +70,13 @@ def bare_block(calls: Sequence[CallFact]) -> str:
 
 
 def _call(call: CallFact) -> str:
-    args = "" if call.args in ("null", "{}") else one_line(call.args).replace("`", "'")
-    return f"{one_line(call.tool_name)} {cut(args, _ARGS_SHOWN)}".rstrip()
+    args = "" if call.args in ("null", "{}") else _shown(call.args)
+    return f"{_shown(call.tool_name)} {cut(args, _ARGS_SHOWN)}".rstrip()
+
+
+def _shown(text: str) -> str:
+    """A host's text as one line, in which nothing reads as a ref."""
+    return one_line(text).replace("`", "'")
 
 
 def _span(calls: Sequence[CallFact]) -> list[str]:

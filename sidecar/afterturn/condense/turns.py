@@ -142,6 +142,7 @@ def _from_store(call: StoredCall, turn_index: int, kind: str) -> Call:
         entry_id=call.entry_id,
         turn_index=turn_index,
         identity=call.identity,
+        images=call.images,
     )
 
 

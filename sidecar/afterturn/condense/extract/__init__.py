@@ -3,12 +3,14 @@
 A call is read (`call`, `output`), given to the extractor of its kind (`registry`, `kinds`), and what that found is cut
 to a budget (`render`). All of it is pure: the same view gives the same bytes in every process.
 
-What a bullet says is taken literally from the call's arguments or its cleaned text (`afterturn.text.clean`), with two
-exceptions: the fixed words of the extractors, and counts, which always have the form of COUNT_PATTERN.
+What a bullet says is taken literally from the call's arguments or its cleaned text (`afterturn.text.clean`), with three
+exceptions: the fixed words of the extractors, counts, which always have the form of COUNT_PATTERN, and what the view
+says of images.
 """
 
 from afterturn.condense.extract.call import read_call
 from afterturn.condense.extract.names import tokens
+from afterturn.condense.extract.outcome import tell_images
 from afterturn.condense.extract.registry import extractor_of
 from afterturn.condense.extract.render import render
 from afterturn.condense.extract.salient import salient
@@ -27,7 +29,10 @@ def bullets(call: ToolView, *, wanted: frozenset[str] = frozenset()) -> list[str
     (`words_of`); names that are among them come first.
     """
     read = read_call(call)
-    return render(read, extractor_of(read)(read, wanted))
+    digest = extractor_of(read)(read, wanted)
+    if call.images:
+        tell_images(call.images, digest)
+    return render(read, digest)
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -1,6 +1,10 @@
 """How a call ended, in short phrases."""
 
 from afterturn.condense.extract.call import Call
+from afterturn.condense.extract.digest import Digest
+
+# Of a result without text, or with a word in place of its image; no longer so where the images are told.
+_NOTHING = ("no output", "empty", "image")
 
 
 def outcome_of(call: Call, *, ran: bool = False) -> list[str]:
@@ -29,3 +33,8 @@ def outcome_of(call: Call, *, ran: bool = False) -> list[str]:
 def nothing_found(call: Call) -> bool:
     """Whether the output is no more than the note that there is nothing."""
     return call.output.chars < 200 and any(note.lower().startswith("no ") for note in call.output.notes)
+
+
+def tell_images(images: str, digest: Digest) -> None:
+    """Put what is said of a result's images first: it is told in any case, and short enough for the rest to follow."""
+    digest.outcome = [images, *(phrase for phrase in digest.outcome if phrase not in _NOTHING)]

@@ -9,7 +9,7 @@ class ToolView(msgspec.Struct, frozen=True):
     """One finished tool call, already redacted.
 
     `args` is any JSON value as the harness sent it; `text` the result as text, in chars; `status` is the protocol's
-    "ok" | "error" | "denied" | "notRun" where the host gave one.
+    "ok" | "error" | "denied" | "notRun" where the host gave one; `images` what is to be said of images in the result.
     """
 
     tool_name: str
@@ -17,3 +17,4 @@ class ToolView(msgspec.Struct, frozen=True):
     text: str
     is_error: bool = False
     status: str | None = None
+    images: str = ""
