@@ -1,7 +1,9 @@
 """The commands for people, as people run them."""
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -26,14 +28,17 @@ def run(home: Path, *args: str, stdin: str = "", **env: str) -> "subprocess.Comp
     )
 
 
-def archived(home: Path, text: str) -> None:
-    """A session `demo session` with one archived result."""
+def archived(home: Path, *texts: str, tool: str = "bash") -> None:
+    """A session `demo session` with archived results, all of one call id."""
     with Server(home) as server:
         server.initialize()
         batch = {
             "turnIndex": 3,
             "timestamp": 1,
-            "toolCalls": [{"toolCallId": "c1", "toolName": "bash", "resultText": text}],
+            "toolCalls": [
+                {"toolCallId": "c1", "toolName": tool, "resultText": text, "resultTimestamp": number}
+                for number, text in enumerate(texts, 1)
+            ],
         }
         server.call("condense/summarize", {"sessionId": "demo session", "batch": batch})
         server.close_stdin()
@@ -118,7 +123,7 @@ def test_refs(tmp_path: Path) -> None:
     assert "t1 " in listed
     assert "bash" in listed
     assert f"{len(text):,}" in listed
-    assert run(tmp_path, "refs", "demo session", "t1").stdout == text + "\n"
+    assert run(tmp_path, "refs", "demo session", "t1").stdout == text
     assert "line 77" in run(tmp_path, "refs", "demo session", "t1", "--grep", "line 77").stdout
     missing = run(tmp_path, "refs", "demo session", "t9")
     assert (missing.returncode, missing.stdout) == (1, "")
@@ -126,6 +131,72 @@ def test_refs(tmp_path: Path) -> None:
     unknown = run(tmp_path, "refs", "other")
     assert unknown.returncode == 1
     assert "other" in unknown.stderr
+    unsaid = run(tmp_path, "refs", "demo session", "--grep", "line 77")
+    assert (unsaid.returncode, unsaid.stdout, unsaid.stderr.count("\n")) == (2, "", 1)
+    assert "--grep" in unsaid.stderr
+
+
+RAW = "no end\r\n\x00\x1b[31m\b\ud83d 漢字 é"
+
+
+def output(home: Path, *args: str) -> bytes:
+    """What a command writes to a file."""
+    with (home / "output").open("wb") as file:
+        subprocess.run(
+            [sys.executable, "-I", "-m", "afterturn", *args],
+            stdout=file,
+            timeout=60,
+            check=True,
+            env={**os.environ, "AFTERTURN_HOME": str(home), "LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
+        )
+    return (home / "output").read_bytes()
+
+
+def terminal(home: Path, *args: str) -> str:
+    """What a command shows on a terminal; its line ends are those of files again."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", 0) as shown:
+        command = [sys.executable, "-I", "-m", "afterturn", *args]
+        with subprocess.Popen(command, stdout=theirs, env={**os.environ, "AFTERTURN_HOME": str(home)}) as process:
+            os.close(theirs)
+            data = b""
+            with contextlib.suppress(OSError):  # what Linux says at the end
+                while piece := shown.read(65_536):
+                    data += piece
+            assert process.wait(60) == 0
+    return data.decode("utf-8").replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "x\n", "x\n\n", "", RAW, "0123456789" * 250_001, "line\n" * 500_001], ids=range(7)
+)
+def test_an_original_is_written_byte_for_byte(tmp_path: Path, text: str) -> None:
+    archived(tmp_path, text)
+    assert output(tmp_path, "refs", "demo session", "t1") == text.encode("utf-8", "surrogatepass")
+
+
+def test_what_is_no_one_original_ends_its_lines(tmp_path: Path) -> None:
+    archived(tmp_path, "one\ntwo", "three\n")
+    assert output(tmp_path, "refs", "demo session", "c1") == b"== c1@1\none\ntwo\n== c1@2\nthree\n"
+    assert output(tmp_path, "refs", "demo session", "t1", "--grep", "tw") == b"1-one\n2:two\n"
+    assert output(tmp_path, "refs", "demo session", "t1", "--grep", "four") == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("x", "x\n"), ("x\n", "x\n"), ("", ""), ("a\x1b[2J\x1b]0;title\x07b\r\nc", "ab\nc\n"), ("\ud83d", "\\ud83d\n")],
+    ids=range(5),
+)
+def test_a_terminal_is_shown_a_text_and_a_last_line_end(tmp_path: Path, text: str, shown: str) -> None:
+    archived(tmp_path, text)
+    assert terminal(tmp_path, "refs", "demo session", "t1") == shown
+
+
+def test_a_tool_s_name_forges_no_row(tmp_path: Path) -> None:
+    archived(tmp_path, "x", tool="b\x1b[2J\x1b]0;title\x07\u202e\nt9 forged")
+    shown = terminal(tmp_path, "refs", "demo session")
+    assert shown.split("\n")[0].startswith("t1      turn 3     b t9 forged              ok ")
+    assert shown.split("\n")[1:] == ["1 originals of session demo session", ""]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +257,29 @@ def test_wipe(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["settings.toml"]
     assert run(tmp_path, "refs", "demo session").returncode == 1
     again = run(tmp_path, "wipe", "--yes")
-    assert again.returncode == 0
+    assert (again.returncode, again.stdout) == (0, f"There is nothing at {tmp_path / 'afterturn.db'}.\n")
+
+
+def test_wipe_of_a_store_behind_links(tmp_path: Path) -> None:
+    disk, home = tmp_path / "disk", tmp_path / "home"
+    (disk / "home").mkdir(parents=True)
+    home.symlink_to(disk / "home")
+    file, target = home / "afterturn.db", disk / "real.db"
+    file.symlink_to(target)
+    archived(home, "find-this-needle " * 400)
+    assert b"find-this-needle" in target.read_bytes()
+    done = run(home, "wipe", "--yes")
+    assert (done.returncode, done.stdout) == (0, f"Erased {file} and {target}, to which it leads.\n")
+    assert [path for path in disk.rglob("*") if path.is_file()] == []
+    file.symlink_to(target)
+    nowhere = run(home, "wipe", "--yes")
+    assert (nowhere.returncode, nowhere.stdout) == (1, "")
+    assert nowhere.stderr == f"afterturn: {file} is a link to {target}, which is not there; nothing was removed\n"
+    target.write_text("my notes")
+    foreign = run(home, "wipe", "--yes")
+    assert (foreign.returncode, foreign.stdout) == (1, "")
+    assert "no store of afterturn; nothing was removed" in foreign.stderr
+    assert target.read_text() == "my notes"
 
 
 def test_output_survives_any_locale_and_a_closed_pipe(tmp_path: Path) -> None:

@@ -51,7 +51,16 @@ async def test_a_folder_stands_where_the_file_should_be(store: SqliteStore, plac
 async def test_a_link_to_nowhere(store: SqliteStore, place: StorePlace, tmp_path: Path) -> None:
     place.file.parent.mkdir()
     place.file.symlink_to(tmp_path / "missing" / "file")
-    assert (await problem_of(store)).retryable
+    problem = await problem_of(store)
+    assert problem.retryable
+    assert str(problem) == (
+        f"The store {place.file} cannot be opened: it is a link to {tmp_path / 'missing' / 'file'}, "
+        "and that folder is not there"
+    )
+    assert not (tmp_path / "missing").exists()
+    (tmp_path / "missing").mkdir()
+    assert await take(store, "s", call("text")) == [1]
+    assert place.file.is_symlink()
 
 
 @contextmanager

@@ -86,6 +86,21 @@ def test_folder(tmp_path: Path, own_folder: bool, others: list[str], before: int
     assert modes(folder)["s.db"] == "0o600"
 
 
+async def test_what_a_link_leads_to_is_private(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    for name in ("real.db", "real.db-wal", "notes.txt"):
+        (disk / name).touch()
+        (disk / name).chmod(0o644)
+    disk.chmod(0o755)
+    file = tmp_path / "home" / "afterturn.db"
+    file.parent.mkdir()
+    file.symlink_to(disk / "real.db")
+    make_private(file, own_folder=True)
+    assert modes(disk) == {"disk": "0o755", "real.db": "0o600", "real.db-wal": "0o600", "notes.txt": "0o644"}
+    assert modes(file.parent)["home"] == "0o700"
+
+
 async def test_nothing_is_left_in_the_shared_temp_folder(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,13 +12,17 @@ from afterturn.condense.ports import RefQuery, StoredCall
 from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store_error import StoreError
-from afterturn_protocol.refs import ResolveRefParams
+from afterturn.text import clean, one_line
+from afterturn_protocol.refs import MissingRef, ResolveRefParams, ResolveRefResult
 
 _PAGE = 1_000_000
 
 
 def run(options: argparse.Namespace) -> int:
     """List the session's refs, or print the one asked for."""
+    if options.grep is not None and options.ref is None:
+        sys.stderr.write("afterturn: --grep looks through one original; say which, as `afterturn refs SESSION REF`\n")
+        return 2
     try:
         return anyio.run(_run, options)
     except StoreError as problem:
@@ -49,13 +53,12 @@ async def _list(store: SqliteStore, session_id: str) -> int:
         list(await store.archive.load(session_id, range(known[0], known[1] + 1))) if known is not None else []
     )
     for call in calls:
-        state = "error" if call.is_error else call.status or "ok"
+        name = _shown(call.tool_name)
+        state = "error" if call.is_error else _shown(call.status or "ok")
         became = "condensed" if call.replacement is not None else "verbatim"
         size = f"{len(call.text):>10,} chars"
-        sys.stdout.write(
-            f"t{call.ref:<6} turn {call.turn_index:<5} {call.tool_name:<24.24} {state:<7} {size}  {became}\n"
-        )
-    sys.stdout.write(f"{len(calls)} originals of session {session_id}\n")
+        sys.stdout.write(f"t{call.ref:<6} turn {call.turn_index:<5} {name:<24.24} {state:<7} {size}  {became}\n")
+    sys.stdout.write(f"{len(calls)} originals of session {_shown(session_id)}\n")
     return 0
 
 
@@ -63,17 +66,47 @@ async def _print_original(store: SqliteStore, session_id: str, ref: str, grep: s
     from afterturn.condense.resolving import Originals
 
     originals = Originals(store.archive, SystemClock())
-    offset: int | None = 0
-    while offset is not None:
+
+    async def resolve(ref: str, offset: int) -> ResolveRefResult:
         params = ResolveRefParams(session_id=session_id, refs=[ref], offset=offset, limit=_PAGE, grep=grep)
-        answer = await originals.resolve_ref(params)
-        for missing in answer.missing:
-            sys.stderr.write(f"afterturn: {missing.ref} is {missing.reason}; known are {missing.known or 'none'}\n")
-            return 1
-        for record in answer.records:
-            if len(answer.records) > 1:
-                sys.stdout.write(f"== {record.label}\n")
-            sys.stdout.write(record.text)
-        offset = max((record.next_offset for record in answer.records if record.next_offset is not None), default=None)
-    sys.stdout.write("\n")
+        return await originals.resolve_ref(params)
+
+    answer = await resolve(ref, 0)
+    if answer.missing:
+        return _missing(answer.missing[0])
+    exact = len(answer.records) == 1 and grep is None
+    for first in answer.records:
+        if len(answer.records) > 1:
+            sys.stdout.write(f"== {_shown(first.label)}\n")
+        record, ending = first, ""
+        while True:
+            _write(record.text)
+            ending = record.text[-1:] or ending
+            if record.next_offset is None:
+                break
+            more = await resolve(first.short_id, record.next_offset)
+            if more.missing:
+                return _missing(more.missing[0])
+            (record,) = more.records
+        if ending not in ("", "\n") and (sys.stdout.isatty() or not exact):
+            sys.stdout.write("\n")
     return 0
+
+
+def _missing(missing: MissingRef) -> int:
+    sys.stderr.write(f"afterturn: {missing.ref} is {missing.reason}; known are {missing.known or 'none'}\n")
+    return 1
+
+
+def _write(text: str) -> None:
+    """A terminal is shown a text; anything else, such as a file, gets its bytes."""
+    if sys.stdout.isatty():
+        sys.stdout.write(clean(text))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+
+
+def _shown(text: str) -> str:
+    """A host's word on one line of a terminal, where it can move nothing and make no line of its own."""
+    return one_line(clean(text))

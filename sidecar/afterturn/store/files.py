@@ -4,6 +4,7 @@ Nothing here opens a file that exists. Closing any descriptor of a database drop
 holds on it (POSIX), also those of the database library's own connections.
 """
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -20,23 +21,33 @@ def make_private(path: Path, *, own_folder: bool) -> None:
 
     SQLite gives the files that it makes beside a database the database's own mode, so an empty file that is private
     from its first moment makes all of them private. A folder that exists is narrowed only where it is ours: by
-    `own_folder`, or because it holds nothing but the store. Raises OSError.
+    `own_folder`, or because it holds nothing but the store. Where `path` is a link, the file that it leads to is the
+    store; its folder is never made, because a disk may be missing there. Raises OSError.
     """
     _make_folders(path.parent)
     if own_folder or all(file.name.startswith(path.name) for file in path.parent.iterdir()):
         _narrow(path.parent, 0o700)
+    file = real_file(path)
+    if path.is_symlink() and not file.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"it is a link to {file}, and that folder is not there", str(path))
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileExistsError:
-        if not path.is_file():
+        if not file.is_file():
             raise
-    for file in (path, *companions(path)):
-        _narrow(file, 0o600)
+    for each in (file, *companions(path)):
+        _narrow(each, 0o600)
 
 
 def companions(path: Path) -> list[Path]:
-    """The files that SQLite may have put beside a database file."""
-    return [path.with_name(path.name + suffix) for suffix in COMPANIONS]
+    """The files that SQLite may have put beside a database file; of a link, also beside the file that it leads to."""
+    names = dict.fromkeys((real_file(path), path))
+    return [name.with_name(name.name + suffix) for name in names for suffix in COMPANIONS]
+
+
+def real_file(path: Path) -> Path:
+    """The file that `path` leads to where it is a link, else `path` itself."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _make_folders(folder: Path) -> None:

@@ -11,18 +11,18 @@ from pathlib import Path
 from afterturn.store.errors import StoreUnavailable
 
 STALE_SECONDS = 86_400.0
+OPENED = "-opened"
+"""What the name of their folder ends in."""
 
 
 def opened_folder(store_file: Path) -> Path:
     """Where the copies lie. Named after the store, whose folder may be anybody's."""
-    return store_file.with_name(store_file.name + "-opened")
+    return store_file.with_name(store_file.name + OPENED)
 
 
-def forget_opened(store_file: Path, session_id: str | None = None) -> None:
-    """Remove the copies of a session's originals, or all there are, whichever process wrote them."""
-    folder = opened_folder(store_file)
-    if session_id is not None:
-        folder /= _name(session_id)
+def forget_opened(store_file: Path, session_id: str) -> None:
+    """Remove the copies of a session's originals, whichever process wrote them."""
+    folder = opened_folder(store_file) / _name(session_id)
     if folder.is_dir():
         import shutil
 
