@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -12,7 +12,7 @@ from afterturn.capture.judging import is_scored, is_settled, nothing, unscored
 from afterturn.capture.merging import better, difference, merged
 from afterturn.capture.rows import TraceRow
 from afterturn.capture.scoring import Draft
-from afterturn.capture.signatures import signatures_of
+from afterturn.capture.signatures import signatures_of, telltales
 from afterturn.capture.tags import tags_of
 from afterturn.capture.traces import row_of
 from afterturn.capture.vectors import needs_vectors, texts_of
@@ -103,6 +103,22 @@ def test_signatures_keep_their_form(text: str) -> None:
     found = signatures_of([ToolCallDTO(name="n", output=output, error_code=text)], text)
     assert len(found) == len({each.lower() for each in found}) <= 4
     assert all(6 <= len(each) <= 160 for each in found)
+
+
+PIECES = (
+    "Error: |error|ERROR: |ERRO|fatal|FATAL: |panic: |Exception: |Warning: |[E1|[|]: |]|: |exit code 1|Exit status 2|"
+    "500 |Internal Server Error|404 |Not Found|Bad |Gateway|Conflict|cat: /x: |not found|undefined reference|"
+    "No such file or directory|Permission denied|Connection refused|f|x|R|E|word |\n|é|\ud83d|\x01"
+).split("|")
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), max_size=4))
+@example(["error[ERRO]: a word"])
+def test_looking_through_all_texts_at_once_loses_no_signature(outputs: list[str]) -> None:
+    among = telltales(outputs)
+    for output in outputs:
+        calls = [ToolCallDTO(name="n", output=output)]
+        assert signatures_of(calls, "", among) == signatures_of(calls, "")
 
 
 def row(reflection: Reflection, content: bytes = b"c", vectors: bool = False, **trace: Any) -> TraceRow:

@@ -102,7 +102,7 @@ class Attempt:
         """Once; again while the store fails altogether, which it may do for a moment."""
         for pause_seconds in (*STORE_PAUSES_SECONDS, None):
             try:
-                done = await self._under_lease()
+                await self._under_lease()
             except _LostLease:
                 # Its end is somebody else's to write, but it was begun here.
                 self._relay.follow(self._work.session_id)
@@ -117,7 +117,6 @@ class Attempt:
                 await self._failed(self._stage, _INTERNAL)
                 return False
             else:
-                self._relay.send(done)
                 self._upkeep.wake()
                 return False
             if pause_seconds is not None:
@@ -125,8 +124,8 @@ class Attempt:
         self._relay.send(self._failure())
         return True
 
-    async def _under_lease(self) -> CaptureDone:
-        """The job's end, written. Raises _LostLease, StoreError, and whatever a bug raises."""
+    async def _under_lease(self) -> None:
+        """The job's end, written and told. Raises _LostLease, StoreError, and whatever a bug raises."""
         done: CaptureDone | None = None
         problem: Exception | None = None
         async with anyio.create_task_group() as tasks:
@@ -136,6 +135,8 @@ class Attempt:
             tasks.start_soon(self._renew)
             try:
                 done = await self._captured()
+                if done is not None:
+                    self._relay.send(done)  # not after the renewing task, whose end takes turns of the event loop
             except Exception as raised:
                 problem = raised  # handed on below, so that the group does not wrap it
             tasks.cancel_scope.cancel()
@@ -144,7 +145,6 @@ class Attempt:
             raise problem
         if done is None:
             raise _LostLease
-        return done
 
     async def _renew(self) -> None:
         needs = self._needs
