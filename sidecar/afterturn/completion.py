@@ -20,7 +20,7 @@ class PromptMessage(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """A model's reply. `stop_reason`: "stop", "length", "error", "aborted"; others count as "stop".
+    """A model's reply. `stop_reason`: "stop", "length", "error" or "aborted"; only the first is an answer.
 
     spent_seconds: how much of the total limit it took, to which waiting for a place does not belong.
     """

@@ -10,10 +10,12 @@ import msgspec
 
 from afterturn.fences import fence_kind
 
-# An opener counts only at a line start: elsewhere a bullet talks about the tag.
+# An opener counts at a line start and right behind another block: elsewhere a bullet talks about the tag.
 _THINKING_TAG = re.compile(
-    r"^[ \t]*<(?:think|thinking|reasoning)>|(</(?:think|thinking|reasoning)>)([ \t]*$)?", re.MULTILINE | re.IGNORECASE
+    r"(^[ \t]*)?<(?:think|thinking|reasoning)>|(</(?:think|thinking|reasoning)>)([ \t]*$)?",
+    re.MULTILINE | re.IGNORECASE,
 )
+_BLANKS = re.compile(r"[ \t]*")
 _TEXT_INFO = ("markdown", "md", "text", "txt")
 
 
@@ -23,16 +25,19 @@ def without_thinking(text: str) -> str:
         return text
     kept: list[str] = []
     at = 0
-    thinking = False
+    thinking = closed = False
     for tag in _THINKING_TAG.finditer(text):
-        if tag[1] is None:
-            if not thinking:
+        if tag[2] is None:
+            adjoins = closed and _BLANKS.fullmatch(text, at, tag.start()) is not None
+            if thinking or not (adjoins or tag[1] is not None):
+                continue
+            if not adjoins:
                 kept.append(text[at : tag.start()])
             thinking = True
-        elif thinking or tag[2] is not None:
+        elif thinking or tag[3] is not None:
             if not thinking:
                 kept.clear()
-            thinking = False
+            thinking, closed = False, True
             at = tag.end()
     if not thinking:
         kept.append(text[at:])

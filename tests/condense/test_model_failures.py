@@ -40,6 +40,11 @@ FAILURES: dict[str, Answer] = {
     "error text": "Error: half of a",
     "refusal": "I'm sorry, I can't do half of a.",
     "error stop": Completion(text="half of a", stop_reason="error", model="m", usage=USAGE),
+    "stopped for a tool": Completion(text="- [[1:bash]] half of a", stop_reason="tool_use", model="m", usage=USAGE),
+    "null": "null",
+    "a label alone": "- [[1:bash]]",
+    "nothing said": "- [[1:bash]] N/A",
+    "refusal in Chinese": "\u62b1\u6b49\uff0chalf of a",
     "nothing supported": "- half of a 999 made up numbers",
 }
 ONE = batch(call("bash", big("a")))
@@ -197,6 +202,26 @@ async def test_c05_a_literal_that_the_output_does_not_hold_does_not_get_through(
     assert "jwt.js" not in text
     assert "`t1` bash tsc" in text
     assert [(each.stage) for each in result.warnings] == ["check"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "summary", "replacement"),
+    [
+        ("- [[1:bash]]\n  - it ran", "- `t1` \n  - it ran", "- `t1` \n  - it ran"),
+        ("- [[1:bash]]\n```\nx\n```\n- it ran", "- `t1` \n```\nx\n```\n- it ran", "- `t1` \n```\nx\n```\n- it ran"),
+        ("[[1:bash]]\n\nit ran", "`t1` \nit ran", "`t1` \nit ran"),
+        ("- it ran\n- [[1:bash]]", "- it ran\n- `t1` ", "- `t1` bash tsc"),
+    ],
+)
+async def test_a_label_alone_on_its_line_becomes_its_ref_there(
+    store: Store, reply: str, summary: str, replacement: str
+) -> None:
+    """Seed per-bullet-summary-refs: the prefix, the ref, one blank; what is without bullets is replaced by its own."""
+    harness = Harness(store, FakeCompleter(reply))
+    result = await harness.summarize(batch(call("bash", SOURCE, args={"command": "tsc"})))
+    assert (result.summary_text or "").startswith(f"{summary}\n\n---\n")
+    assert (result.items[0].replacement or "").startswith(replacement)
+    assert result.warnings == []
 
 
 async def test_c05_true_literals_get_through(store: Store) -> None:

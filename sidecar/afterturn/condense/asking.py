@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from afterturn.completion import Completer, CompleterError, Completion, PromptMessage
-from afterturn.condense.bullets import parse_bullets
+from afterturn.condense.bullets import NOTHING, parse_bullets
 from afterturn.condense.checking import check_bullets
 from afterturn.condense.draft import Draft, Material
 from afterturn.condense.failure import ModelFailure
@@ -111,7 +111,7 @@ def _failure(problem: CompleterError, usage: Usage | None, called_before: bool) 
 def _checked(body: str, calls: Sequence[PromptedCall], context: str, material: Material, usage: Usage | None) -> Draft:
     bullets = parse_bullets(body, [call.tool_name for call in calls])
     checked = check_bullets(bullets, calls, context, material.lines)
-    if not checked.bullets:
+    if not any(bullet.text.strip(NOTHING) for bullet in checked.bullets):
         raise ModelFailure(
             "provider_error", "nothing in the reply is supported by its input", retryable=True, usage=usage
         )

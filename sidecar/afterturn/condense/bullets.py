@@ -34,28 +34,28 @@ def parse_bullets(body: str, tool_names: Sequence[str]) -> list[Bullet]:
     marks = mark_fences([fence_kind(strip_labels(line)) for line in lines])
     found: list[tuple[int | None, bool, list[str]]] = []
     position: int | None = None
-    goes_on = False
+    goes_on = alone = False
     for line, mark in zip(lines, marks, strict=True):
         label_found = read_label(line, tool_names) if mark == OUTSIDE else None
         if label_found is not None:
             position = label_found.position
-            rest = strip_labels(label_found.prefix + label_found.rest).rstrip()
-            found.append((position, position is not None, [rest]))
-            goes_on = True
+            prefix, rest = label_found.prefix, strip_labels(label_found.rest).rstrip()
+            text = prefix + rest if position is not None else strip_labels(prefix + rest)
+            found.append((position, position is not None, [text]))
+            goes_on, alone = True, position is not None and not rest
             continue
         text = line if mark != OUTSIDE else strip_labels(line).rstrip()
         if mark == OUTSIDE and not text.strip(NOTHING):
             goes_on = False
-        elif goes_on and (mark != OUTSIDE or not _STARTS.match(text)):
+        elif alone or (goes_on and (mark != OUTSIDE or not _STARTS.match(text))):
+            # A label on a line of its own is one bullet with the one after it.
             found[-1][2].append(text)
-        elif goes_on and not found[-1][2][0].strip(NOTHING):
-            # A label on a line of its own belongs to the bullet after it.
-            found[-1][2][:] = [text]
+            goes_on, alone = True, False
         else:
             found.append((position, False, [text]))
             goes_on = True
     bullets = (Bullet(position, labelled, "\n".join(texts)) for position, labelled, texts in found)
-    return [bullet for bullet in bullets if bullet.text.strip(NOTHING)]
+    return [bullet for bullet in bullets if bullet.labelled or bullet.text.strip(NOTHING)]
 
 
 def extractive_bullets(position: int, lines: Sequence[str]) -> list[Bullet]:
@@ -78,17 +78,18 @@ def written(bullets: Sequence[Bullet], tool_names: Sequence[str]) -> str:
 
 def with_label(text: str, mark: str) -> str:
     """A bullet with a label as the first thing on it, behind its mark where it has one (seed: the prefix stays)."""
-    stripped = text.lstrip()
-    prefix = text[: len(text) - len(stripped)]
+    first, line_end, more = text.partition("\n")
+    stripped = first.lstrip()
+    prefix = first[: len(first) - len(stripped)]
     if stripped[:2] in ("- ", "* "):
         prefix, stripped = prefix + stripped[:2], stripped[2:].lstrip()
-    return f"{prefix}{mark} {stripped}"
+    return f"{prefix}{mark} {stripped}{line_end}{more}"
 
 
 def texts_by_call(bullets: Sequence[Bullet]) -> dict[int, list[str]]:
-    """The bullets of each call that has any, by its position."""
+    """The bullets of each call that has any which say something, by its position."""
     found: dict[int, list[str]] = {}
     for bullet in bullets:
         if bullet.position is not None:
             found.setdefault(bullet.position, []).append(bullet.text)
-    return found
+    return {position: texts for position, texts in found.items() if any(text.strip(NOTHING) for text in texts)}

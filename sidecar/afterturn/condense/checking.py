@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from afterturn.condense.bullets import NOTHING, Bullet, extractive_bullets
+from afterturn.condense.refusals import refuses, says_nothing
 from afterturn.condense.serialise import PromptedCall
 from afterturn.condense.untrusted import is_untrusted, without_refs
 from afterturn.grounding import Source, is_grounded
@@ -35,8 +36,11 @@ def check_bullets(
     replaced = dropped = 0
     for bullet in bullets:
         source = whole if bullet.position is None else sources[bullet.position]
+        tool_name = "" if bullet.position is None else calls[bullet.position].tool_name
         text = without_refs(bullet.text)
-        if text.strip(NOTHING) and not is_untrusted(text) and is_grounded(text, source):
+        if not bullet.text.strip(NOTHING):
+            kept.append(bullet)  # a label alone, which still becomes its ref
+        elif _says_something(text, source) and not is_untrusted(text, tool_name) and is_grounded(text, source):
             kept.append(Bullet(bullet.position, bullet.labelled, text))
         elif bullet.position is None:
             dropped += 1
@@ -46,3 +50,9 @@ def check_bullets(
                 given.add(bullet.position)
                 kept += extractive_bullets(bullet.position, extractive(bullet.position))
     return Checked(kept, replaced, dropped)
+
+
+def _says_something(text: str, source: Source) -> bool:
+    """Whether a bullet is about the work: no word for nothing, and no refusal but one that the output holds."""
+    bare = text.strip(NOTHING)
+    return not says_nothing(bare) and not (refuses(bare) and not source.holds_part(bare.split("\n", 1)[0]))

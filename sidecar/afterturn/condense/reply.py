@@ -2,6 +2,7 @@
 
 import re
 
+from afterturn.condense.refusals import refuses, says_nothing
 from afterturn.replies import unfenced, without_thinking
 from afterturn.text import cut
 
@@ -9,17 +10,13 @@ MAX_REPLY_CHARS = 64_000
 MAX_LINE_CHARS = 4_000
 
 _LABEL_LIKE = re.compile(r"\[\[[0-9]+:")
+# What leads a bullet: blanks, list mark, number, label.
+_LEAD = re.compile(r"[\s>*+\u2022-]*(?:[0-9]{1,3}[.)]\s+)?(?:\[\[[0-9]+:[^\]\n]*\]\]\s*)*")
 _ERROR = re.compile(
     r"[\s\"'\[(]*(?:\{\s*\"error\""
     r"|(?:api |http |internal |server |provider |request |model |fatal |stream )*error\b\s*[:(\d\n]"
     r"|traceback \(most recent|internal server error|service unavailable|bad gateway|too many requests|rate limit"
     r"|overloaded|context length exceeded|request timed out|upstream )",
-    re.IGNORECASE,
-)
-_REFUSAL = re.compile(
-    r"[\s\"'*]*(?:i(?:'|\u2019)?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|sorry,|i apologi[sz]e"
-    r"|i (?:can(?:no|')?t|can\u2019t|cannot|won(?:'|\u2019)t|will not|must decline)\b|unfortunately, i |as an ai\b"
-    r"|i(?:'|\u2019)?d rather not)",
     re.IGNORECASE,
 )
 
@@ -37,16 +34,16 @@ def usable_reply(text: str, stop_reason: str) -> str:
 
     Raises UnusableReplyError.
     """
-    if stop_reason == "length":
-        raise UnusableReplyError("cut")
-    if stop_reason in ("error", "aborted"):
-        raise UnusableReplyError("error")
+    if stop_reason != "stop":
+        raise UnusableReplyError("cut" if stop_reason == "length" else "error")
     body = unfenced(without_thinking(text[:MAX_REPLY_CHARS])).strip("\n").rstrip()
-    if not body.strip():
+    said = [_LEAD.sub("", line, count=1) for line in body.split("\n")]
+    said = [line for line in said if not says_nothing(line)]
+    if not said:
         raise UnusableReplyError("empty")
-    if _LABEL_LIKE.search(body) is None:
-        if _ERROR.match(body):
-            raise UnusableReplyError("error")
-        if _REFUSAL.match(body):
-            raise UnusableReplyError("refusal")
+    labelled = _LABEL_LIKE.search(body) is not None
+    if not labelled and _ERROR.match(body):
+        raise UnusableReplyError("error")
+    if all(refuses(line) and not _LABEL_LIKE.search(line) for line in (said if labelled else said[:1])):
+        raise UnusableReplyError("refusal")
     return "\n".join(cut(line, MAX_LINE_CHARS) for line in body.split("\n"))

@@ -10,6 +10,7 @@ from afterturn.replies import without_thinking
 from afterturn.usage import added
 from afterturn_protocol.base import Usage
 
+STOP, CUT, ABORTED = "stop", "length", "aborted"
 MOST_REPLY_TOKENS = 8192
 """No retry asks for more: a cap above what the model can write is an error with many providers."""
 
@@ -100,16 +101,21 @@ def memo_key(question: Question, model: str | None) -> bytes:
     return state.digest()
 
 
+def ended(completion: Completion) -> str:
+    """How the reply ended: "stop", "length" or "aborted"; any other word is an "error" (spec/server-requests.md)."""
+    return completion.stop_reason if completion.stop_reason in (STOP, CUT, ABORTED) else "error"
+
+
 def is_whole(completion: Completion) -> bool:
     """Whether the reply ended by itself and holds something beside thinking."""
-    return completion.stop_reason not in ("length", "error", "aborted") and _holds_text(completion.text)
+    return ended(completion) == STOP and _holds_text(completion.text)
 
 
 def wants_room(completion: Completion) -> bool:
     """Whether a larger cap may make a better reply: it was cut, or the cap went into thinking."""
-    if completion.stop_reason in ("error", "aborted"):
+    if completion.stop_reason in ("error", ABORTED):
         return False
-    return completion.stop_reason == "length" or not _holds_text(completion.text)
+    return completion.stop_reason == CUT or not _holds_text(completion.text)
 
 
 def _holds_text(text: str) -> bool:

@@ -19,6 +19,7 @@ from afterturn.models.asking import (
     Question,
     Tally,
     Target,
+    ended,
     is_whole,
     memo_key,
     wants_room,
@@ -232,7 +233,7 @@ class Pool:
                 )
             except StoreError as problem:
                 log.warning("a completion could not be kept: %s", problem)
-        return replace(reply, text=text, usage=tally.usage, spent_seconds=tally.spent)
+        return replace(reply, text=text, stop_reason=ended(reply), usage=tally.usage, spent_seconds=tally.spent)
 
     async def _hidden(self, messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         return [PromptMessage(each.role, await self._hide(each.content)) for each in messages]

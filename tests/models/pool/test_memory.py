@@ -103,7 +103,7 @@ async def test_c02_nothing_of_a_bad_reply_is_kept(store: SqliteStore) -> None:
     """Case C02: cut, empty, only thinking, stopped by an error: in no table."""
     await opened(store)
     for bad in [reply("half of a", stop="length"), reply(""), reply(" \n"), reply("<think>half"),
-                reply("half", stop="error"), reply("half", stop="aborted")]:  # fmt: skip
+                *(reply("half", stop=stop) for stop in ("error", "aborted", "tool_use"))]:  # fmt: skip
         await Harness(store, bad).ask()
     assert await memory(store) == []
 
@@ -182,12 +182,26 @@ async def test_a_retry_that_fails_leaves_the_first_reply(store: SqliteStore, aft
         (reply("half", stop="length"), {"max_tokens": MOST_REPLY_TOKENS}),
         (reply("half", stop="error"), {}),
         (reply("", stop="aborted"), {}),
+        (reply("half", stop="tool_use"), {}),
     ],
 )
 async def test_when_it_is_not_retried(store: SqliteStore, bad: object, given: dict[str, object]) -> None:
     harness = Harness(store, bad, reply())
     await harness.ask(**given)
     assert len(harness.provider.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "means"),
+    [
+        *(("stop", "stop"), ("length", "length"), ("error", "error"), ("aborted", "aborted")),
+        *(("tool_use", "error"), ("toolUse", "error"), ("end_turn", "error"), ("Stop", "error"), ("", "error")),
+    ],
+)
+async def test_only_stop_counts_as_an_answer(store: SqliteStore, said: str, means: str) -> None:
+    """spec/server-requests.md, for every job."""
+    completion = await Harness(store, reply("a text", stop=said)).ask(max_calls=1)
+    assert (completion.text, completion.stop_reason) == ("a text", means)
 
 
 async def test_reasoning_is_off_where_the_job_says_so(store: SqliteStore) -> None:
