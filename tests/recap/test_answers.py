@@ -238,15 +238,11 @@ def test_cleaning(reply: str, shown: str | None) -> None:
     assert check(PASSED, reply) == shown
 
 
-@pytest.mark.parametrize("stop", ["length", "error", "aborted", "max_tokens", "toolUse", "tool_use", "content_filter"])
+@pytest.mark.parametrize("stop", ["length", "error", "aborted", "toolUse", "end_turn", "Stop", ""])
 def test_only_a_clean_stop_counts(stop: str) -> None:
     assert not is_clean_stop(stop)
     assert check(PASSED, "You are fixing the login test.", stop) is None
-
-
-@pytest.mark.parametrize("stop", ["stop", "end_turn", "Stop", ""])
-def test_clean_stops(stop: str) -> None:
-    assert is_clean_stop(stop)
+    assert check(PASSED, "You are fixing the login test.", "stop") is not None
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,12 @@ from afterturn.recap.sentences import cut_sentences
 from afterturn.replies import unfenced, without_thinking
 from afterturn.text import one_line
 
-# What else a provider may say is a stop in its own words (models.md, 'Completers').
-_UNCLEAN = frozenset(
-    "length max_tokens error aborted cancelled canceled tooluse tool_use tool_calls content_filter refusal".split()
-)
 _READ = 4000
 
 
 def is_clean_stop(stop_reason: str) -> bool:
-    """Whether a reply came to its own end."""
-    return stop_reason.lower() not in _UNCLEAN
+    """Whether the model ended its answer itself."""
+    return stop_reason == "stop"
 
 
 def check_answer(text: str, stop_reason: str, recap_input: RecapInput, max_chars: int) -> str | None:
