@@ -217,7 +217,8 @@ class TraceHit(Shape, frozen=True, kw_only=True):
 class TracesSearchResult(Shape, frozen=True, kw_only=True):
     """Result of `traces/search`.
 
-    hits: best first.
+    hits: best first. What of them goes into a prompt stands between `<afterturn-recall>`, at the beginning of a line,
+        and `</afterturn-recall>`, so that it is not captured again (spec/capture.md, 'What is left out').
     stale: traces that were left out because their vectors come from another model.
     """
 

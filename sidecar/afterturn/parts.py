@@ -85,8 +85,8 @@ class Parts:
         self._embedding: tuple[EmbeddingsSettings, OwnedEmbedder | None] | None = None
         self._batches = 0
         self._taking_up = False
-        self.used: dict[str, None] = {}
-        """The sessions that this client has used, oldest first."""
+        self.used: dict[str, int] = {}
+        """The sessions that this client has used, oldest first, and when it first did, epoch ms."""
         self._owner = f"{os.getpid()}-{os.urandom(6).hex()}"
 
     # -- services, by the names that methods.table uses ----------------------------------------------------
@@ -239,7 +239,7 @@ class Parts:
         if session_id not in self.used:
             if len(self.used) >= MOST_USED:
                 del self.used[next(iter(self.used))]
-            self.used[session_id] = None
+            self.used[session_id] = self._host.clock.now_ms()
         if not self._taking_up:
             self._taking_up = True
             self._host.connection.spawn(self._take_up_captures())

@@ -57,7 +57,7 @@ class Process:
         self.embedder = embedder
         self.congested = False
         self.killed = False
-        self.used: dict[str, None] = {}
+        self.used: dict[str, int] = {}
         self.sent: list[tuple[str, Any]] = []
         self.reports: list[str] = []
         self.failures: list[BaseException] = []
@@ -107,7 +107,7 @@ class Process:
 
     def use(self, session_id: str = "s1") -> None:
         """The client uses a session, a second ago."""
-        self.used[session_id] = None
+        self.used.setdefault(session_id, self.clock.now_ms())
         self.service.resume()
 
     async def stop(self) -> None:
@@ -148,7 +148,7 @@ class Process:
     async def finalize(
         self, id: str = "e1", *turns: dict[str, Any], session: str = "s1", **more: Any
     ) -> EpisodeFinalizedResult:
-        self.used[session] = None
+        self.used.setdefault(session, self.clock.now_ms())
         params = finalized(id, *turns, session=session, **more)
         arrivals: list[None] = []
         result = await self.request(

@@ -68,7 +68,7 @@ SCOPES = [
 async def test_scope(filled: Process, used: str, which: dict[str, Any], episodes: str) -> None:
     """Case M12: no project sees another's, by words or by vectors."""
     for session in used.split():
-        filled.used[session] = None
+        filled.used[session] = 0
     assert await listed(filled, **which) == episodes
     for mode in ("hybrid", "text", "vector"):
         assert await searched(filled, mode=mode, **which) == episodes
@@ -98,7 +98,7 @@ async def test_a_session_has_the_project_that_its_episode_came_with(filled: Proc
         await filled.done()
     while await filled.store.text_index.catch_up():
         pass
-    filled.used = {"never opened": None}
+    filled.used = {"never opened": 0}
     assert await listed(filled, **which) == ("c1" if which else "c1 c2")
     for mode in ("hybrid", "text", "vector"):
         assert await searched(filled, mode=mode, **which) == "c1 c2"

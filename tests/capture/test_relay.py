@@ -1,6 +1,7 @@
 """Who is told of what, and when: events of this sidecar and of others (protocol.md, 'Events')."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,47 @@ async def test_every_client_that_has_used_the_session_is_told_once(start: Starte
     assert (two.names(), one.names(), other.names()) == (["done"], [], [])
     await looked(two)
     assert two.names() == ["done"]
+
+
+async def test_what_ends_before_the_first_look_is_told(start: Starter) -> None:
+    """The first look comes a second after the first use, so that it keeps no answer waiting."""
+    one, two = start(), start()
+    await one.finalize("early")
+    await one.done()
+    await one.clock.wait(60)
+    two.used["s1"] = two.clock.now_ms()
+    for episode_id in ("e1", "e2"):
+        await one.finalize(episode_id)
+        await one.done()
+        await one.clock.wait(0.5)
+    two.use("s1")
+    await two.until(lambda: two.names() == ["done", "done"])
+    assert [params.result.episode_id for _, params in two.sent] == ["e1", "e2"]
+    await looked(two)
+    assert two.names() == ["done", "done"]
+
+
+async def test_a_session_that_comes_into_use_during_a_look_misses_nothing(start: Starter, stores: Opener) -> None:
+    one = start()
+    store = stores().capture
+    two = start(store)
+    two.use("other")
+    await looked(two)
+    await one.finalize("e0", session="other")
+    await one.done()
+    since = store.outbox.since
+    during: list[None] = []
+
+    async def slow_since(*given: Any, **more: Any) -> Any:
+        if not during:
+            during.append(None)
+            two.use("s1")
+            await one.finalize("e1")
+            await one.done()
+        return await since(*given, **more)
+
+    store.outbox.since = slow_since  # type: ignore[method-assign]
+    await two.pass_time(until=lambda: len(two.ends()) == 2)
 
 
 async def test_what_ended_before_the_session_was_used_is_not_told(start: Starter) -> None:

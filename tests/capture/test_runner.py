@@ -118,6 +118,7 @@ async def test_nothing_to_ask_makes_no_call(reflection: str | None, settings: An
     captured = await capture(many(2, reflection), completer, **settings)
     assert completer.asked == []
     assert captured.result.llm_calls == made()
+    assert codes(captured) == (["alpha.llm_call_limit"] if "max_llm_calls_per_episode" in settings else [])
 
 
 async def test_no_model_to_ask_makes_no_call() -> None:

@@ -172,7 +172,10 @@ def test_the_sentinel(text: str, expected: bool) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("I'm sorry, but I can't help with that.", True), ("As an AI, I do not reflect.", True),
+    [("I'm sorry I broke it; the cache hid the error.", False), ("I'm sorry, I broke it: the cache hid it.", False),
+     ("I am sorry that I broke it.", False), ("I'm sorry.", True), ("I'm really sorry. I can't help with that.", True),
+     ("I'm sorry for the confusion, but I cannot do that.", True), ("I'm sorry I am unable to comply.", True),
+     ("I'm sorry, but I can't help with that.", True), ("As an AI, I do not reflect.", True),
      ("I cannot provide that.", True), ("Unfortunately, I can't assist.", True), ("I apologize", True),
      ("抱歉,我无法完成", True), ("我无法提供", True), ("I cannot rely on the cache, so I read the file.", False),
      ("I can't reproduce it locally because the seed differs.", False), ("I was sorry to see it fail.", False)],
@@ -208,6 +211,8 @@ EPISODE = Grounds.of(
         ("It was 4,712.", False),
         ("I read src/app/other.py.", False),
         ("I read /etc/passwd.", False),
+        ("<b>I did</b> it since Vec<String> was needed.", True),
+        ("I read </etc/passwd>.", False),
         ("I read settings.toml.", False),
         ("Port 8081 it was.", False),
         ("Port 808 it was.", False),
@@ -240,6 +245,7 @@ def test_what_a_written_reflection_may_name(text: str, holds: bool) -> None:
         ([False], {"batch_mode": "per_step", "synth_reflections": True, "alpha_scoring": False}, ("per_step", 1)),
         ([True] * 200, {}, ("per_step", 128)),
         ([True], {"batch_threshold": 0}, ("per_step", 1)),
+        ([True], {"max_llm_calls_per_episode": 0, "batch_mode": "per_episode"}, ("per_step", 0)),
     ],
 )
 def test_plan(steps: list[bool], settings: dict[str, Any], expected: tuple[str, int]) -> None:

@@ -1,12 +1,16 @@
 """From turns to steps (seed core-capture, section 4; prior-art/capture.md, section 5, cases 1 to 12)."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from afterturn.capture.injected import HOST_TAGS, NO_ANSWERS, RECALL_TAG
 from afterturn.capture.notes import Notes
 from afterturn.capture.steps import Step, steps_of
 from afterturn.capture.turns import read_turns
+from afterturn.condense.footer import footer
 from afterturn_protocol.capture import Episode
 from tests.capture.harness import episode, hide, says, system, tool, user
 
@@ -327,6 +331,75 @@ def test_recalled_text_is_stripped_from_every_turn_and_host_tags_only_from_the_u
     assert calls(says("a"), tool("cat", reminder)) == [("cat", None, reminder)]
 
 
+def test_recalled_text_is_stripped_wherever_it_stands() -> None:
+    deep: Any = f"{RECALL}\nmine"
+    for _ in range(60):
+        deep = {"k": [deep]}
+    call = {"name": "t", "input": {"q": [RECALL, "x"]}, "output": {"text": f"{RECALL}\nhit", "n": 1}}
+    turns = [
+        user("q"),
+        says([{"type": "thinking", "thinking": f"{RECALL}\nhm"}, {"type": "text", "text": "a"}],
+             agentThinking=f"before\n{RECALL}\nafter", reflection=f"{RECALL}\nsince the thing", toolCalls=[call]),
+        tool("s", "o", input=deep, thinkingBefore=f"{RECALL}\nA", assistantTextBefore=f"{RECALL}\nB"),
+        tool("s", None, output={"list": [f"{RECALL}\nmine"]}, input=RECALL),
+        tool(None, json.dumps({"name": "mem", "input": {"q": RECALL}, "output": f"{RECALL}\nmine"})),
+    ]  # fmt: skip
+    (step,), warnings = extracted(episode(*turns))
+    assert "old words" not in repr(step)
+    assert (step.thinking, step.given) == ("before\n\nafter\n\nhm", "since the thing")
+    listed, told, structured, unwrapped = step.calls
+    assert (listed.input, listed.output) == ({"q": ["", "x"]}, {"text": "hit", "n": 1})
+    assert (told.thinking_before, told.assistant_text_before) == ("A", "B")
+    assert (structured.input, structured.output) == ("", {"list": ["mine"]})
+    assert (unwrapped.name, unwrapped.input, unwrapped.output) == ("mem", {"q": ""}, "mine")
+    assert warnings == {"injected": 12}
+    assert extracted(episode(user("q"), says("a", reflection=RECALL)))[0][0].given is None
+
+
+def test_marks_that_are_none_leave_a_value_as_it_is() -> None:
+    html = {"html": "<p>a</p>", "list": ["</afterturn-recall>", 1, None]}
+    assert calls(says("a"), tool("t", None, input=html, output=html)) == [("t", html, html)]
+
+
+SUMMARY = "- `t1` make failed\n- two\n  more" + footer(["t1", "t2"], "context_tree_query")
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        (SUMMARY, ""),
+        (SUMMARY.replace("\n", "\r\n"), ""),
+        (f"go on\n\n{SUMMARY}", "go on"),
+        (f"go on\n\n{SUMMARY}\n\nand quickly", "go on\n\nand quickly"),
+        (f"{SUMMARY}\n{SUMMARY}", ""),
+        # a block of bullets with empty lines, and code with one
+        (f"go on\n\n- `t1` a\n\n- `t2` b\n\n{SUMMARY}", "go on"),
+        (f"go on\n\n- `t1` a\n```\nb\n\nc\n```{footer(['t1'], 'find')}", "go on"),
+        (f"<afterturn-recall>\n{SUMMARY}\n</afterturn-recall>\ngo on", "go on"),
+        ([{"type": "text", "text": "go on"}, {"type": "text", "text": SUMMARY}], "go on"),
+        # who asks about one keeps the words
+        (f"what is this?\n```\n{SUMMARY}\n```", None),
+        ("what are **Summarized tool refs**: `t1`?", None),
+        (SUMMARY.replace("Use ", "Take "), None),
+    ],
+)
+def test_summaries_of_condense_are_known_by_their_footer(given: Any, left: str | None) -> None:
+    expected = given if left is None else left
+    (step,), _ = extracted(episode(user("q"), user(given), says("a")))
+    assert step.user_text == "\n---\n".join(["q", *([expected] if expected else [])])
+    (step,), _ = extracted(episode(user("q"), says(given)))
+    assert step.agent_text.strip() == expected
+    assert calls(says("a"), tool("t", SUMMARY)) == [("t", None, SUMMARY)]
+
+
+def test_the_page_names_every_mark() -> None:
+    page = (Path(__file__).parents[2] / "spec" / "capture.md").read_text()
+    for mark in (f"<{RECALL_TAG}>", f"</{RECALL_TAG}>", *HOST_TAGS, *NO_ANSWERS):
+        assert f"`{mark}`" in page
+    for other in ("spec/traces.md", "docs/harness-guide.md"):
+        assert f"`<{RECALL_TAG}>`" in (Path(__file__).parents[2] / other).read_text()
+
+
 def test_an_episode_of_nothing_but_injected_turns_makes_no_step() -> None:
     check([user("<heartbeat>tick</heartbeat>"), says("HEARTBEAT_OK")], warns={"injected": 2})
     check([user(RECALL)], warns={"injected": 1})
@@ -340,7 +413,27 @@ def test_junk_leaves_no_trace() -> None:
 
 
 def test_an_agent_that_says_it_has_nothing_to_say() -> None:
-    check([user("tick"), says("**HEARTBEAT_OK**"), user("q"), says("a")], ("q", "a", []), warns={"injected": 1})
+    beat = [user("Look at the list. If nothing is to do, reply HEARTBEAT_OK."), says("**HEARTBEAT_OK**")]
+    check([*beat, *beat], warns={"injected": 2})
+    check([*beat, user("q"), says("a")], ("q", "a", []), warns={"injected": 1})
+    check([says("NO_REPLY"), user("q"), says("a")], ("q", "a", []), warns={"injected": 1})
+    # but what a person asked stays, whatever the answer
+    check([user("is the port taken?"), says("HEARTBEAT_OK")], ("is the port taken?", "HEARTBEAT_OK", []))
+    check([*beat[:1], says("The port is taken.")], (beat[0]["content"], "The port is taken.", []))
+
+
+def test_what_an_injected_turn_was_answered_with_stays() -> None:
+    wake = user("<task-notification>\nagent 7 ended\n</task-notification>")
+    answer = "The build failed because port 8080 was taken; I moved it."
+    turns = [wake, says(answer, reflection="I moved it since 8080 was taken."), user("thanks"), says("welcome")]
+    check(turns, ("", answer, []), ("thanks", "welcome", []), warns={"injected": 1})
+    assert extracted(episode(*turns))[0][0].given == "I moved it since 8080 was taken."
+    check(
+        [user([{"type": "text", "text": "x", "injected": True}]), says(answer)], ("", answer, []), warns={"injected": 1}
+    )
+    check([wake, says("HEARTBEAT_OK"), says(answer)], ("", f"HEARTBEAT_OK\n\n{answer}", []), warns={"injected": 1})
+    check([wake, says("NO_REPLY", agentThinking="nothing to do")], warns={"injected": 2})
+    check([wake, says("")], warns={"injected": 2})
 
 
 def test_a_reminder_in_the_middle_of_the_work_does_not_end_it() -> None:

@@ -108,6 +108,48 @@ def test_search(home: Path, query: str, number: int) -> None:
     assert "words" in first
 
 
+LIST = ["WHEN", "TRACE", "ALPHA", "TOOLS", "WHAT"]
+SEARCH = ["SCORE", "BY", "TRACE", "WHAT"]
+
+
+@pytest.mark.parametrize(
+    ("command", "columns", "head"),
+    [
+        ("list", 100, LIST),
+        # the widths of columns are 16, 29, 5, and 5, each with a gap of 2, and 20 for the last
+        ("list", 83, LIST),
+        ("list", 82, ["WHEN", "TRACE", "ALPHA", "WHAT"]),
+        ("list", 76, ["WHEN", "TRACE", "ALPHA", "WHAT"]),
+        ("list", 75, ["WHEN", "TRACE", "WHAT"]),
+        ("list", 69, ["WHEN", "TRACE", "WHAT"]),
+        ("list", 68, ["TRACE", "WHAT"]),
+        ("list", 51, ["TRACE", "WHAT"]),
+        ("list", 50, ["WHAT"]),
+        ("list", 20, ["WHAT"]),
+        ("search 登录缓存", 100, SEARCH),
+        ("search 登录缓存", 80, ["SCORE", "TRACE", "WHAT"]),
+        ("search 登录缓存", 56, ["TRACE", "WHAT"]),
+        ("search 登录缓存", 40, ["WHAT"]),
+    ],
+)
+def test_a_table_fits_the_terminal(home: Path, command: str, columns: int, head: list[str]) -> None:
+    lines = run(home, "traces", *command.split(), COLUMNS=str(columns)).stdout.splitlines()
+    assert lines[0].split() == head
+    assert max(map(width, lines)) <= columns
+
+
+def test_a_table_in_a_file_is_whole(tmp_path: Path) -> None:
+    text = "why " * 90
+    with Server(tmp_path) as server:
+        server.initialize(initializationOptions={"embeddings": {"provider": "none"}})
+        episode = {"id": "e1", "sessionId": "s", "startedAt": 1, "turns": [{"role": "user", "content": text}]}
+        server.call("capture/episodeFinalized", {"episode": episode})
+        server.event("capture.done")
+    head, row, _ = run(tmp_path, "traces", "list", COLUMNS="0").stdout.splitlines()
+    assert head.split() == LIST
+    assert row.endswith(text.rstrip())
+
+
 def test_search_in_a_project_and_without_an_embedder(home: Path) -> None:
     assert "did 4" not in run(home, "traces", "search", "zeppelin", "--project", "/a").stdout
     settings = json.dumps({"embeddings": {"provider": "local", "model": "no-such"}})
@@ -154,6 +196,7 @@ def test_export(home: Path) -> None:
         ("traces list --limit 0", 2, "--limit"),
         ("traces list --limit x", 2, "--limit"),
         ("traces show", 2, "TRACE"),
+        ("traces search", 2, "QUERY"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(tmp_path: Path, args: str, code: int, said: str) -> None:
@@ -162,6 +205,13 @@ def test_what_cannot_be_done_is_said_in_a_line(tmp_path: Path, args: str, code: 
     assert said in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_there_is_something_to_look_for(home: Path) -> None:
+    for query in ("", "  "):
+        done = run(home, "traces", "search", query)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "afterturn: there is nothing to look for: QUERY is blank\n"
 
 
 def vectors(home: Path) -> dict[str, int]:

@@ -1152,7 +1152,10 @@ export interface TraceHit {
 
 /** Result of `traces/search`. */
 export interface TracesSearchResult {
-  /** Best first. */
+  /**
+   * Best first. What of them goes into a prompt stands between `<afterturn-recall>`, at the beginning of a
+   * line, and `</afterturn-recall>`, so that it is not captured again (spec/capture.md, 'What is left out').
+   */
   hits: TraceHit[];
   /** Traces that were left out because their vectors come from another model. */
   stale?: number | null;

@@ -19,6 +19,7 @@ _FILE = re.compile(
 )
 _HASH = re.compile(r"(?<!\w)(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<!\d)\d{3,}(?!\d)")
+_CLOSING_TAG = re.compile(r"</[A-Za-z][\w-]*>")
 _GROUPED = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 
 
@@ -48,7 +49,8 @@ class Grounds:
 
     def missing(self, text: str) -> Iterator[str]:
         """The literals of `text` that the episode does not hold."""
-        for found in (*_PATH.finditer(text), *_FILE.finditer(text)):
+        untagged = _CLOSING_TAG.sub(" ", text) if "</" in text else text
+        for found in (*_PATH.finditer(untagged), *_FILE.finditer(untagged)):
             path = _bare(found[0])
             if path and _is_path(path) and not self._source.holds(path):
                 yield path

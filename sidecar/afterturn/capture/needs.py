@@ -1,6 +1,6 @@
 """What the capture service is given: the outside (capture.md)."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -21,8 +21,8 @@ class CaptureNeeds(Struct, frozen=True, kw_only=True):
 
     settings: the settings as they are now. embedder: the one to use now, None where there is none. owner: this
     process, unlike any other on the store. new_id: an id unlike any other. used: the sessions that this connection
-    has used. congested: whether the client is too far behind to be sent anything. report: logs what went wrong where
-    no request waits for an answer; the text holds nothing of a session.
+    has used, each with when it first did, epoch ms. congested: whether the client is too far behind to be sent
+    anything. report: logs what went wrong where no request waits for an answer; the text holds nothing of a session.
     """
 
     store: CaptureStore
@@ -33,7 +33,7 @@ class CaptureNeeds(Struct, frozen=True, kw_only=True):
     clock: Clock
     owner: str
     new_id: Callable[[], str]
-    used: Callable[[], Collection[str]]
+    used: Callable[[], Mapping[str, int]]
     emit: Emit
     congested: Callable[[], bool]
     report: Callable[[str], None]

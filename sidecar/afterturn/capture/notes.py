@@ -6,21 +6,21 @@ from typing import Any
 from afterturn_protocol.capture import CaptureWarning
 
 _PLAIN = {
-    "content_null": "turns without content were taken as empty",
-    "role_unknown": "turns with a role that is not known were ignored",
-    "time_missing": "turns without a time took that of the turn before them",
-    "tool_name_missing": "tool calls without a name are kept as unknown_tool",
-    "unanswered_turn": "user turns at the end got no answer and make no step",
-    "injected": "texts that the host or this program put in were left out",
-    "empty_step": "steps without any content were left out",
-    "repeated_step": "steps that repeat the step before them were left out",
-    "ungrounded": "reflections named what the episode does not hold, and were dropped",
-    "embedding_failed": "traces have no vectors yet; they are made later",
+    "content_null": "turn{s} without content {was} taken as empty",
+    "role_unknown": "turn{s} with a role that is not known {was} ignored",
+    "time_missing": "turn{s} without a time took that of the turn before",
+    "tool_name_missing": "tool call{s} without a name {is} kept as unknown_tool",
+    "unanswered_turn": "user turn{s} at the end got no answer and made no step",
+    "injected": "text{s} that the host or this program put in {was} left out",
+    "empty_step": "step{s} without any content {was} left out",
+    "repeated_step": "step{s} like the step before {was} left out",
+    "ungrounded": "reflection{s} named what the episode does not hold, and {was} dropped",
+    "embedding_failed": "trace{s} without vectors for now; they are made later",
 }
 _STAGES = {
-    "reflect": "reflections could not be written",
-    "alpha": "reflections keep a neutral weight",
-    "batch": "steps are not scored with one call",
+    "reflect": "reflection{s} could not be written",
+    "alpha": "reflection{s} kept a neutral weight",
+    "batch": "step{s} {was} not scored with one call",
 }
 _MODEL = {
     "llm_unavailable": "no model answered",
@@ -35,7 +35,9 @@ EMPTY = "empty_episode"
 def _message(stage: str, code: str, count: int) -> str:
     if code == EMPTY:
         return "the episode holds nothing to capture"
-    return f"{count} {_PLAIN[code]}" if code in _PLAIN else f"{count} {_STAGES[stage]}: {_MODEL[code]}"
+    said = _PLAIN[code] if code in _PLAIN else f"{_STAGES[stage]}: {_MODEL[code]}"
+    forms = {"s": "", "was": "was", "is": "is"} if count == 1 else {"s": "s", "was": "were", "is": "are"}
+    return f"{count} {said.format(**forms)}"
 
 
 class Notes:

@@ -21,9 +21,11 @@ def made_plan(has_reflection: Sequence[bool], settings: CaptureSettings, *, can_
     without = len(has_reflection) - with_text
     to_write = without if settings.synth_reflections else 0
     to_score = with_text + to_write if settings.alpha_scoring else 0
-    if not can_ask or not to_write + to_score or not settings.max_llm_calls_per_episode:
+    if not can_ask or not to_write + to_score:
         return Plan("none", 0)
     one_by_one = to_write + to_score
+    if not settings.max_llm_calls_per_episode:
+        return Plan("per_step", 0)  # so that a warning says of which steps nothing is asked
     if settings.batch_mode == "per_episode":
         return _limited("batch", one_by_one + 1, settings)
     if settings.batch_mode == "auto" and len(has_reflection) <= settings.batch_threshold:

@@ -377,6 +377,10 @@ class Outbox(Protocol):
         """The newest seq; 0 before the first."""
         ...
 
+    async def before(self, at_ms: int) -> int:
+        """The seq that all events of that time, epoch ms, and later ones come after."""
+        ...
+
 
 class ScoreMemos(Protocol):
     """Scores that were paid for, by episode."""

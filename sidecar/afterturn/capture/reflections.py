@@ -1,13 +1,13 @@
 """Finding a reflection in what an agent wrote (seed core-capture, section 5; capture.md, 'Reflection').
 
 In this order: a section under a heading, `<reflection>` tags, a paragraph that begins with a label, and the phrases
-with which Chinese answers explain themselves. Fenced code never counts. Lengths are chars.
+with which Chinese answers explain themselves. None of them counts in fenced code; a body keeps the code that stands
+in it. Lengths are chars.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from afterturn.fences import OUTSIDE, fence_kind, mark_fences
 from afterturn.text import cut, width
 
 MAX_CHARS = 1500
@@ -30,13 +30,17 @@ _ANY_HEADING = re.compile(rf"^ {{0,3}}(?:#{{1,6}}[ \t]+\S|(?:\*\*|__)[^*_\n]{{1,
 _OPEN, _CLOSE = "<reflection>", "</reflection>"
 _LABEL = re.compile(rf"^[ \t]*(Reflection|Reasoning|Rationale)[ \t]*{_COLON}(.*)$", re.IGNORECASE)
 _KEY = re.compile(r"^[ \t]*[\w-]+[ \t]*:[ \t]")
+_SMALL_KEY = re.compile(r"^[ \t]*[a-z][\w-]*[ \t]*:[ \t]")
 _EXPLAINS = re.compile(r"\b(?:I|we|my|because|since|so that|in order to)\b")
 _CHINESE = re.compile(
-    rf"我(?:这么|这样)做(?:是)?(?:因为|的?(?:原因|理由)(?:是|在于|(?={_COLON})))|^[ \t]*思考过程(?:如下|(?={_COLON}))",
+    rf"我(?:这么|这样)做(?:是)?(?:因为|的?(?:原因|理由)(?:是|在于|(?={_COLON})))"
+    rf"|思考过程如下|^[ \t]*思考过程(?={_COLON})",
 )
 # Every form holds one of these.
 _TELLTALES = ("reason", "rational", "why", "reflection", "思考", "理由", "样做", "么做")
 _LEAD = ":\uff1a,\uff0c \t\n"
+# A fence ends at a line of at least as many of its own marks and nothing else, or never.
+_FENCE = re.compile(r"^\s*(?:(`{3,})[^`]*|(~{3,}).*)$")
 
 
 def extracted(agent_text: str) -> str | None:
@@ -44,43 +48,71 @@ def extracted(agent_text: str) -> str | None:
     lower = agent_text.lower()
     if not any(map(lower.__contains__, _TELLTALES)):
         return None
-    prose = _without_fences(agent_text)
-    lines = prose.split("\n")
-    for found in _candidates(prose, lines):
+    for found in _candidates(_Lines(agent_text.replace("\r\n", "\n"))):
         return cut(found, MAX_CHARS)
     return None
 
 
-def _without_fences(text: str) -> str:
-    if "```" not in text and "~~~" not in text:
-        return text
-    lines = text.split("\n")
-    marks = mark_fences([fence_kind(line) for line in lines])
-    return "\n".join(line if mark == OUTSIDE else "" for line, mark in zip(lines, marks, strict=True))
+class _Lines:
+    """The lines of a text. prose: those with blanks in place of fenced code, so that places in both are the same."""
+
+    __slots__ = ("lines", "prose")
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.prose = self.lines if "```" not in text and "~~~" not in text else _without_fences(self.lines)
+
+    def body(self, index: int, start: int = 0) -> tuple[str, str]:
+        """What stands from a place of a line up to the next heading, and what of it is prose."""
+        end = index + 1
+        while end < len(self.prose) and not _is_heading(self.prose[end]):
+            end += 1
+        return _body(self.lines, index, start, end), _body(self.prose, index, start, end)
 
 
-def _candidates(prose: str, lines: Sequence[str]) -> Iterator[str]:
-    for index, line in enumerate(lines):
-        body = _section(line, lines, index)
-        if body is not None and width(body) >= _SHORTEST_SECTION_COLUMNS:
+def _without_fences(lines: Sequence[str]) -> list[str]:
+    prose: list[str] = []
+    marks = ""
+    for line in lines:
+        if marks:
+            closing = line.strip()
+            closes = closing.startswith(marks) and not closing.strip(marks[0])
+        elif (fence := _FENCE.match(line)) is not None:
+            marks, closes = fence[1] or fence[2], False
+        else:
+            prose.append(line)
+            continue
+        prose.append(" " * len(line))
+        if closes:
+            marks = ""
+    return prose
+
+
+def _candidates(text: _Lines) -> Iterator[str]:
+    for index, line in enumerate(text.prose):
+        start = _section(line)
+        if start is not None:
+            body, prose = text.body(index, start)
+            if width(prose) >= _SHORTEST_SECTION_COLUMNS:
+                yield body
+    for body, prose in _tagged(text):
+        if width(prose) >= _SHORTEST_SECTION_COLUMNS:
             yield body
-    for body in _tagged(prose):
-        if width(body) >= _SHORTEST_SECTION_COLUMNS:
-            yield body
-    for index, line in enumerate(lines):
+    for index, line in enumerate(text.prose):
         label = _LABEL.match(line)
-        if label is not None and not _is_key(label[1], label[2], lines, index):
-            body = _body([label[2], *_until_heading(lines, index + 1)])
-            if len(body) >= _SHORTEST_LABELLED:
+        if label is not None and not _is_key(label[1], label[2], text.prose, index):
+            body, prose = text.body(index, label.start(2))
+            if len(prose) >= _SHORTEST_LABELLED:
                 yield body
-    for index, line in enumerate(lines):
+    for index, line in enumerate(text.prose):
         for phrase in _CHINESE.finditer(line):
-            body = _body([line[phrase.end() :], *_until_heading(lines, index + 1)]).lstrip(_LEAD)
-            if len(body) >= _SHORTEST_CHINESE:
-                yield body
+            body, prose = text.body(index, phrase.end())
+            if len(prose.lstrip(_LEAD)) >= _SHORTEST_CHINESE:
+                yield body.lstrip(_LEAD)
 
 
-def _tagged(prose: str) -> Iterator[str]:
+def _tagged(text: _Lines) -> Iterator[tuple[str, str]]:
+    whole, prose = "\n".join(text.lines), "\n".join(text.prose)
     lower = prose.lower()
     # A few letters have a lower case of two chars; places would not fit.
     if len(lower) != len(prose):
@@ -90,38 +122,37 @@ def _tagged(prose: str) -> Iterator[str]:
         end = lower.find(_CLOSE, start)
         if end < 0:
             return
-        yield prose[start + len(_OPEN) : end].strip()
+        inner = slice(start + len(_OPEN), end)
+        yield whole[inner].strip(), prose[inner].strip()
         start = lower.find(_OPEN, end)
 
 
-def _section(line: str, lines: Sequence[str], index: int) -> str | None:
-    """What stands under a heading that announces a reflection, or behind it on its line; None for other lines."""
+def _section(line: str) -> int | None:
+    """Where the body begins on the line of a heading that announces a reflection; None for other lines."""
     if _HASHES.match(line):
-        return _body(_until_heading(lines, index + 1))
+        return len(line)
     bold = _BOLD.match(line)
     if bold is None:
         return None
-    rest = bold["rest"]
     # Without a colon, words behind the bold part make it emphasis in a sentence.
-    if rest.strip() and not (bold["colon"] or bold["after"]):
+    if bold["rest"].strip() and not (bold["colon"] or bold["after"]):
         return None
-    return _body([rest, *_until_heading(lines, index + 1)])
+    return bold.start("rest")
 
 
-def _until_heading(lines: Sequence[str], start: int) -> list[str]:
-    end = start
-    while end < len(lines) and not (_ANY_HEADING.match(lines[end]) or _BOLD.match(lines[end])):
-        end += 1
-    return list(lines[start:end])
+def _is_heading(line: str) -> bool:
+    return _ANY_HEADING.match(line) is not None or _BOLD.match(line) is not None
 
 
-def _body(lines: Sequence[str]) -> str:
-    return "\n".join(line.rstrip() for line in lines).strip()
+def _body(lines: Sequence[str], index: int, start: int, end: int) -> str:
+    rows = [lines[index][start:], *lines[index + 1 : end]]
+    return "\n".join(row.rstrip() for row in rows).strip()
 
 
 def _is_key(label: str, rest: str, lines: Sequence[str], index: int) -> bool:
     """Whether a label is a key of settings rather than the start of an explanation."""
-    if not label.islower():
-        return False
     around = [lines[place] for place in (index - 1, index + 1) if 0 <= place < len(lines)]
-    return any(_KEY.match(line) for line in around) or not _EXPLAINS.search(rest)
+    explains = _EXPLAINS.search(rest) is not None
+    if not label.islower():
+        return not explains and len(around) == 2 and all(_SMALL_KEY.match(line) for line in around)
+    return any(_KEY.match(line) for line in around) or not explains

@@ -20,6 +20,8 @@ from afterturn_protocol.capture import CaptureDone, CaptureFailed, CaptureStarte
 LOOK_SECONDS = 1.0
 PAGE = 50
 REMEMBERED = 10_000
+LATE_MS = 5_000
+"""An event may be committed so long after the time it bears, while other sidecars hold the store."""
 MOST_OWED = 256
 """Events kept for a client that does not read; further ones are read from the outbox again once it does."""
 
@@ -27,7 +29,8 @@ Ended = CaptureDone | CaptureFailed
 
 
 class Relay:
-    """Sends each terminal event once. It looks at the outbox from the first `start` on.
+    """Sends each terminal event once. It looks at the outbox from the first `start` on, which is well after the client
+    first used a session: start-up is not to wait for it. It begins with what ended since then.
 
     dropped: called with the id of each job that ended because what it was to capture was deleted.
     others_ended: awaited soon after jobs have ended elsewhere: some here may have waited for them. Raises StoreError.
@@ -62,9 +65,14 @@ class Relay:
             self._spawn(self._look())
 
     async def ready(self) -> None:
-        """From when this was called on, no event of a session that the client uses is missed. Raises StoreError."""
+        """From when the client first used a session on, no event of its sessions is missed. Raises StoreError.
+
+        A few of just before then may be sent too.
+        """
         if self._cursor is None:
-            cursor = await self._needs.store.outbox.last()
+            needs = self._needs
+            used_ms = min(needs.used().values(), default=needs.clock.now_ms())
+            cursor = await needs.store.outbox.before(used_ms - LATE_MS)
             self._cursor = cursor if self._cursor is None else min(cursor, self._cursor)
 
     @contextmanager
@@ -157,10 +165,12 @@ class Relay:
             page = await outbox.since(cursor, scope=Scope(session_ids=list(sessions)), limit=PAGE)
             if self._held:
                 return  # what was read may be the doing of a request that has no answer yet
+            # A session that comes into use meanwhile is not in this page: what is newer is left to the next look.
             for event in page.events:
-                self.send(event.params)
+                if event.seq <= newest:
+                    self.send(event.params)
             if self._cursor == cursor:
-                self._cursor = page.next
+                self._cursor = min(page.next, newest)
 
 
 def method_of(event: Ended) -> str:

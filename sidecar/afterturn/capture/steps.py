@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from afterturn.capture.injected import is_no_answer
+from afterturn.capture.injected import asks_for_none, is_no_answer
 from afterturn.capture.notes import Notes, joined
 from afterturn.capture.turns import ReadTurn
 from afterturn.capture.unwrapping import UNKNOWN
@@ -52,7 +52,7 @@ def steps_of(turns: Sequence[ReadTurn], meta: EpisodeMeta | None, granularity: s
     for segment in segments:
         said = [turn for turn in segment if turn.role == "assistant"]
         worked = any(turn.calls for turn in segment)
-        if said and not worked and _is_put_in(segment, said):
+        if said and not worked and _is_idle(segment, said):
             notes.add("extract", "injected", len(said))
         elif said:
             steps += _answered(segment, said, meta, granularity)
@@ -93,13 +93,19 @@ def _is_asked(segment: Sequence[ReadTurn]) -> bool:
     return any(turn.role == "user" and not turn.injected for turn in segment)
 
 
-def _is_put_in(segment: Sequence[ReadTurn], said: Sequence[ReadTurn]) -> bool:
-    """Whether nobody asked where nothing was done: the answer to a text that was put in, or one that says nothing."""
+def _is_idle(segment: Sequence[ReadTurn], said: Sequence[ReadTurn]) -> bool:
+    """Whether, where nothing was done, nobody asked and nothing was said either (capture.md, 'Steps').
+
+    Who puts in a text may also do so without a mark; then it says itself what the answer to nothing is.
+    """
     users = [turn for turn in segment if turn.role == "user"]
-    if users and all(turn.injected for turn in users):
-        return True
+    asked = [turn.text for turn in users if not turn.injected]
     texts = [turn.text for turn in said if turn.text.strip()]
-    return bool(texts) and all(is_no_answer(text) for text in texts)
+    if not all(is_no_answer(text) for text in texts):
+        return False
+    if users and not asked:
+        return True
+    return bool(texts) and all(asks_for_none(text) for text in asked)
 
 
 class _Call:

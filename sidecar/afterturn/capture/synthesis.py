@@ -16,11 +16,16 @@ _LABEL = re.compile(
 )
 _QUOTES = ('""', "''", "\u201c\u201d", "\u300c\u300d", "``")
 _DO = r"(?:help|assist|comply|provide|generate|write|create|produce|fulfil+|do (?:that|this)|continue|reflect on)\b"
+_CANNOT = (
+    r"(?:i (?:can(?:no|'|\u2019)?t|cannot|won(?:'|\u2019)t|will not|am unable to|am not able to) "
+    rf"|i(?:'|\u2019)m (?:unable|not able) to ){_DO}"
+)
+# Who is sorry for what was done reflects; who is sorry and goes on with "but" or "I cannot help" does not.
 _REFUSAL = re.compile(
-    r"(?:i(?:'|\u2019)?m|i am) (?:really |very |so )?sorry\b|sorry, (?:but )?i\b"
-    r"|i (?:must )?(?:apologi[sz]e|decline)\b|as an ai\b"
-    r"|(?:unfortunately,? )?i (?:can(?:no|'|\u2019)?t|cannot|won(?:'|\u2019)t|will not|am unable to|am not able to) "
-    rf"{_DO}|(?:unfortunately,? )?i(?:'|\u2019)m (?:unable|not able) to {_DO}"
+    r"(?:i(?:'|\u2019)?m|i am) (?:really |very |so )?sorry"
+    rf"(?:[,.;:!]? (?:but|as an|there(?:'|\u2019)?s|there is)\b|[^!?;\n]{{0,100}}?\b{_CANNOT}|[.!]?$)"
+    r"|sorry, (?:but )?i\b|i (?:must )?(?:apologi[sz]e|decline)\b|as an ai\b"
+    rf"|(?:unfortunately,? )?{_CANNOT}"
     r"|(?:很|非常)?(?:抱歉|对不起)[,\uff0c\u3002我]|我(?:无法|不能)(?:提供|协助|帮助|完成|满足|回答|生成)"
     r"|作为(?:一个)?(?:AI|人工智能)",
     re.IGNORECASE,

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from afterturn.capture.injected import own_blocks, without_injected, without_recalled
+from afterturn.capture.injected import (
+    Strip,
+    is_plain,
+    own_blocks,
+    value_without_recalled,
+    without_injected,
+    without_own,
+    without_recalled,
+)
 from afterturn.capture.notes import Notes, joined
 from afterturn.capture.reading import Redactor, redacted_value
 from afterturn.capture.unwrapping import UNKNOWN, calls_of_turn, is_from_text, unwrapped
@@ -77,8 +85,10 @@ def _read(position: int, turn: Turn, ts: int, redact: Redactor, notes: Notes) ->
         calls, text = _told(turn.meta, text, redact), ""
     elif role == "assistant":
         calls = [inner for call in meta.tool_calls or () for inner in _clean(call.name, unwrapped(call), redact)]
-        thinking = _thinking(turn)
-        given = meta.reflection if meta.reflection and meta.reflection.strip() else None
+        thinking = _thinking(turn, notes)
+        given = _own(meta.reflection, without_recalled, notes)
+        if given is not None and not given.strip():
+            given = None
     return ReadTurn(
         position=position,
         turn_id=turn.id or None,
@@ -97,14 +107,14 @@ def _read(position: int, turn: Turn, ts: int, redact: Redactor, notes: Notes) ->
 def _text(turn: Turn, notes: Notes) -> tuple[str, bool]:
     """The text of a turn without what was put in, and whether that was all of a user turn."""
     content = turn.content
-    if isinstance(content, str) and "<" not in content:
+    if isinstance(content, str) and is_plain(content):
         return content, False
+    # What a tool gave may stand there for its output, condensed: the agent saw nothing else.
+    strip = {"user": without_injected, "assistant": without_own}.get(turn.role, without_recalled)
     put_in = 0
     if isinstance(content, list):
-        content, put_in = own_blocks(content)
-    text = content_text(content)
-    strip = without_injected if turn.role == "user" else without_recalled
-    text, stripped = strip(text)
+        content, put_in = own_blocks(content, strip)
+    text, stripped = strip(content_text(content))
     put_in += stripped
     notes.add("extract", "injected", put_in)
     shown = isinstance(content, list) and any(block.get("type") == "image" for block in content)
@@ -127,20 +137,35 @@ def _clean(name: str, calls: list[ToolCallDTO], redact: Redactor) -> list[ToolCa
 
 
 def _without_recalled(call: ToolCallDTO, notes: Notes) -> ToolCallDTO:
-    if not isinstance(call.output, str) or "<" not in call.output:
-        return call
-    text, stripped = without_recalled(call.output)
+    input, stripped = value_without_recalled(call.input)
+    output, more = value_without_recalled(call.output)
+    stripped += more
     notes.add("extract", "injected", stripped)
-    return replace(call, output=text) if stripped else call
+    thought = _own(call.thinking_before, without_recalled, notes)
+    said = _own(call.assistant_text_before, without_own, notes)
+    if not stripped and thought is call.thinking_before and said is call.assistant_text_before:
+        return call
+    return replace(call, input=input, output=output, thinking_before=thought, assistant_text_before=said)
 
 
-def _thinking(turn: Turn) -> str | None:
+def _own(text: str | None, strip: Strip, notes: Notes) -> str | None:
+    """A text without what this program wrote."""
+    if text is None or is_plain(text):
+        return text
+    left, stripped = strip(text)
+    notes.add("extract", "injected", stripped)
+    return left if stripped else text
+
+
+def _thinking(turn: Turn, notes: Notes) -> str | None:
     """The agent's reasoning: what the host sent beside the turn, and thinking blocks; the same twice is once."""
     thought = turn.meta.agent_thinking if turn.meta else None
+    thought = _own(thought, without_recalled, notes)
     if not isinstance(turn.content, list):
         return thought.strip() or None if thought else None
     parts = [thought]
     if turn.content:
         blocks = [block for block in turn.content if block.get("type") == "thinking"]
-        parts += [text for block in blocks if isinstance(text := block.get("text", block.get("thinking")), str)]
+        texts = [text for block in blocks if isinstance(text := block.get("text", block.get("thinking")), str)]
+        parts += [_own(text, without_recalled, notes) for text in texts]
     return joined(dict.fromkeys(parts)) or None

@@ -16,7 +16,7 @@ from afterturn.capture.ports import Scope, SearchQuery, TraceFilter
 from afterturn.capture.snapshots import packed
 from afterturn.cli.embedder import user_embedder
 from afterturn.cli.place import file_settings, user_store
-from afterturn.cli.table import aligned
+from afterturn.cli.table import aligned, fitting
 from afterturn.storage import store_status
 from afterturn.store.sqlite.store import SqliteStore
 from afterturn.store_error import StoreError
@@ -24,13 +24,16 @@ from afterturn.text import clean, cut_width, one_line
 from afterturn_protocol.traces import ToolCallDTO, Trace, TraceHit
 
 PAGE = 200
-SHORTEST_TEXT = 30
+SHORTEST_TEXT = 20
 GIST_CHARS = 400
 INDENT = "  "
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do one of the four; 1 where there is no store, no such trace, or a store that cannot be read."""
+    """Do one of the four; 1 where there is no store, no such trace, or a store that cannot be read; 2 for no query."""
+    if options.action == "search" and not options.query.strip():
+        sys.stderr.write("afterturn: there is nothing to look for: QUERY is blank\n")
+        return 2
     try:
         return anyio.run(_run, options)
     except StoreError as problem:
@@ -78,7 +81,8 @@ async def _list(store: SqliteStore, options: argparse.Namespace) -> int:
     traces = [trace async for trace in _pages(store, options, options.limit)]
     if options.json:
         return _print_json(traces)
-    _print_table(["WHEN", "TRACE", "ALPHA", "TOOLS", "WHAT"], [_cells(trace) for trace in traces])
+    rows = [_cells(trace) for trace in traces]
+    _print_table(["WHEN", "TRACE", "ALPHA", "TOOLS", "WHAT"], rows, expendable=(3, 2, 0, 1))
     count = f"{len(traces):,} trace{'s' * (len(traces) != 1)}"
     more = "; more with --limit" if options.limit is not None and len(traces) == options.limit else ""
     sys.stdout.write(f"{count}{more}\n")
@@ -92,7 +96,7 @@ async def _search(store: SqliteStore, options: argparse.Namespace) -> int:
     if options.json:
         return _print_json(found.hits)
     rows = [[f"{hit.score:.4f}", _why(hit), *_cells(hit.trace)[1:2], _gist(hit.trace)] for hit in found.hits]
-    _print_table(["SCORE", "BY", "TRACE", "WHAT"], rows)
+    _print_table(["SCORE", "BY", "TRACE", "WHAT"], rows, expendable=(1, 0, 2))
     sys.stdout.write(f"{len(found.hits):,} hit{'s' * (len(found.hits) != 1)}\n")
     if found.stale:
         sys.stderr.write(
@@ -146,10 +150,13 @@ def _begin(text: str) -> str:
     return one_line(clean(text[:GIST_CHARS]))
 
 
-def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]], expendable: Sequence[int]) -> None:
+    """As wide as the terminal, or COLUMNS, says; whole where neither does. The id goes last, since `show` takes it."""
     if rows:
-        columns = shutil.get_terminal_size((120, 24)).columns
-        sys.stdout.write("".join(f"{line}\n" for line in aligned([head, *rows], columns, shortest_last=SHORTEST_TEXT)))
+        columns = shutil.get_terminal_size((0, 0)).columns or None
+        table = fitting([head, *rows], columns, expendable=expendable, shortest_last=SHORTEST_TEXT)
+        lines = aligned(table, columns, shortest_last=SHORTEST_TEXT)
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 # -- show and export ----------------------------------------------------------------------------------------------

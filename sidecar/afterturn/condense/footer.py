@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-_LEAD = "\n\n---\n**Summarized tool refs**: "
+from afterturn.ref_footer import ENDING, LEAD, RULE
+
+_LEAD = f"\n\n{RULE}\n{LEAD}"
 
 
 def footer(refs: Sequence[str], recovery_tool_name: str) -> str:
     """The footer for these short ids, in this order."""
     listed = ", ".join(f"`{ref}`" for ref in refs)
-    return f"{_LEAD}{listed}\nUse `{recovery_tool_name}` with these refs to retrieve the original full outputs."
+    return f"{_LEAD}{listed}\nUse `{recovery_tool_name}` {ENDING}"
 
 
 def without_footer(summary_text: str) -> str:

@@ -108,10 +108,19 @@ class SqliteOutbox:
         """The newest seq; 0 before the first. Raises StoreUnavailable."""
         return await self._engine.read(_last, key=self)
 
+    async def before(self, at_ms: int) -> int:
+        """The seq that all events of that time, epoch ms, and later ones come after. Raises StoreUnavailable."""
+        return await self._engine.read(lambda connection: _before(connection, at_ms), key=self)
+
 
 def _last(connection: Connection) -> int:
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").fetchone()
     return 0 if row is None else row[0]
+
+
+def _before(connection: Connection, at_ms: int) -> int:
+    first: int | None = connection.execute("SELECT min(seq) FROM outbox WHERE at >= ?", (at_ms,)).fetchone()[0]
+    return _last(connection) if first is None else first - 1
 
 
 def _since(connection: Connection, seq: int, scope: Scope, session_id: str | None, limit: int) -> EventsPage:
