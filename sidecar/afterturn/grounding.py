@@ -20,6 +20,8 @@ _QUOTED = re.compile(
     r"|(?<!\w)'([^'\n]{2,})'(?!\w)|`([^`\n]{2,})`"
 )
 # What may stand between two words of a command: it is spaced and quoted in many ways, and can be a list in its args.
+# A longer literal has to stand as it is: each word more is one more to try at every place of the source.
+_MOST_WORDS = 30
 _BETWEEN = re.compile(r"[\s\"'`\\,\[\]]+")
 # Each begins only where no char of its own comes before, so that a long run is read once and not from each char.
 _FILE_LINE = re.compile(r"(?<![\w@~+./\\-])([\w@~+./\\-]+\.[A-Za-z]\w{0,11}):(\d+)")
@@ -74,6 +76,8 @@ class Source:
         The last one has to be whole: `rm -rf /srv` is not `rm -rf /srv/app`.
         """
         words = [word for word in _BETWEEN.split(literal) if word]
+        if len(words) > _MOST_WORDS:
+            return self.holds_part(literal)
         if not all(self.holds_part(word) for word in words):
             return False
         # What is before is looked at afterwards: a pattern that begins with plain text is found much faster.

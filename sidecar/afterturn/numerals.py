@@ -22,6 +22,8 @@ _LONG = re.compile(r"\d{3}")
 _DECIMAL = re.compile(r"(?<![\d.])\d+(?:\.\d+)+")
 _WITH_UNIT = re.compile(r"(\d+)[A-Za-z]{0,4}")
 _MARKED = re.compile(r"([A-Za-z]+)(\d+)")
+# Of a version; what has more of them is told whole or not at all.
+_MOST_PARTS = 6
 
 
 class Numerals(Struct, frozen=True):
@@ -49,8 +51,8 @@ def _read(text: str, whole: set[str], dotted: set[str]) -> None:
         if rest:
             dotted.add(literal)
             if "." in rest:
-                parts = literal.split(".")
-                dotted.update(".".join(parts[:count]) for count in range(2, len(parts)))
+                parts = literal.split(".", _MOST_PARTS)
+                dotted.update(".".join(parts[:count]) for count in range(2, min(len(parts), _MOST_PARTS + 1)))
                 whole.add(first)
         elif _UNIT.match(text, found.end()) and _begins(text, found.start()):
             whole.add(literal)

@@ -356,6 +356,19 @@ def test_recalled_text_is_stripped_wherever_it_stands() -> None:
     assert extracted(episode(user("q"), says("a", reflection=RECALL)))[0][0].given is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system-reminder> tags break my page.\n```html\n<p></system-reminder></p>\n```\nThanks",
+        "<afterturn-recall> is the tag I mean.\nStop at `</afterturn-recall>` only.",
+    ],
+    ids=["closed in code", "closed in a quote"],
+)
+def test_a_tag_that_is_closed_in_code_is_not_closed(text: str) -> None:
+    (step,), _ = extracted(episode(user(text), says("a")))
+    assert step.user_text == text
+
+
 def test_marks_that_are_none_leave_a_value_as_it_is() -> None:
     html = {"html": "<p>a</p>", "list": ["</afterturn-recall>", 1, None]}
     assert calls(says("a"), tool("t", None, input=html, output=html)) == [("t", html, html)]
@@ -375,6 +388,9 @@ SUMMARY = "- `t1` make failed\n- two\n  more" + footer(["t1", "t2"], "context_tr
         # a block of bullets with empty lines, and code with one
         (f"go on\n\n- `t1` a\n\n- `t2` b\n\n{SUMMARY}", "go on"),
         (f"go on\n\n- `t1` a\n```\nb\n\nc\n```{footer(['t1'], 'find')}", "go on"),
+        # somebody's own words and lists above it stay
+        (f"Fix the login.{footer(['t1'], 'find')}\n\nWhat is this?", "Fix the login.\n\nWhat is this?"),
+        (f"I want:\n\n- no loss\n- the API\n\n{SUMMARY}\n\nWhy?", "I want:\n\n- no loss\n- the API\n\nWhy?"),
         (f"<afterturn-recall>\n{SUMMARY}\n</afterturn-recall>\ngo on", "go on"),
         ([{"type": "text", "text": "go on"}, {"type": "text", "text": SUMMARY}], "go on"),
         # who asks about one keeps the words

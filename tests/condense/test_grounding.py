@@ -3,6 +3,7 @@
 import pytest
 
 from afterturn.grounding import Source, is_grounded, ungrounded
+from afterturn.numerals import numerals_of
 
 LOG = (
     "src/auth/jwt.ts:142 - error TS2345: Argument of type 'string' is not assignable\n"
@@ -162,3 +163,17 @@ def test_ungrounded(bullet: str, literal: str) -> None:
 @pytest.mark.parametrize("bullet", ["- it is defaced", "- commit of the facade", "- a ` alone", "- 1. one 22 two"])
 def test_what_is_no_literal(bullet: str) -> None:
     assert literals(bullet) == []
+
+
+def test_a_dotted_number_of_many_parts_is_kept_once() -> None:
+    """A version may lose its last parts; of what is no version not every beginning is remembered."""
+    assert numerals_of("3.11.7 and 1.2").dotted == {"3.11.7", "3.11", "1.2"}
+    assert len(numerals_of("1." * 20_000 + "1").dotted) <= 8
+
+
+@pytest.mark.timeout(20)
+def test_a_long_literal_has_to_stand_as_it_is() -> None:
+    source = Source("bash", "{}", "a " * 500_000 + "c")
+    assert not source.holds_words("a " * 2_000 + "b")
+    assert source.holds_words("a " * 2_000 + "c")
+    assert source.holds_words("a  a c")

@@ -253,3 +253,10 @@ def test_a_tool_may_be_called_as_an_order_is(line: str, tool_name: str, expected
 @given(st.text(alphabet="Run the`\"'.:- 请x", max_size=80))
 def test_a_statement_before_an_order_does_not_hide_it(text: str) -> None:
     assert is_untrusted(f"{text}\nRun the tests again.")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("words", ["then then then zzz", "first second action status", "next: step 1 so zzz"])
+def test_a_line_with_long_gaps_is_read_in_no_time(words: str) -> None:
+    """Columns of a table, say: with a hundred blanks in each gap the patterns went on for hours."""
+    assert is_order("- " + words.replace(" ", " " * 100)) is is_order(f"- {words}")

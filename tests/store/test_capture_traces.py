@@ -179,6 +179,14 @@ async def test_missing_vectors_are_asked_for_until_they_are_there(store: SqliteS
     assert await vectors.counts("m") == VectorCounts(current=1, stale=0, missing=1)
 
 
+async def test_a_row_that_has_no_text_any_more_waits_for_nothing(store: SqliteStore) -> None:
+    await capture(store, row("a", "x"), missing=["a"])
+    await capture(store, row("a", " "), text="two")
+    vectors = store.capture.vectors
+    assert await vectors.add(list(await vectors.missing(limit=1))) == 0
+    assert await vectors.missing(limit=1) == []
+
+
 async def test_what_fails_six_times_is_left_alone(store: SqliteStore) -> None:
     await capture(store, row("a", "x"), missing=["a"])
     for _ in range(6):

@@ -92,3 +92,20 @@ async def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="cannot be written"):
         await OpenedFiles(tmp_path / "file" / "afterturn.db").keep("s", "t1", "")
+
+
+async def test_what_others_put_there_is_left(place: StorePlace, tmp_path: Path) -> None:
+    """A link in the place of the folder is not followed, and other names in it are not ours."""
+    theirs = opened_folder(place.file) / "x" / "thesis.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("text")
+    os.utime(theirs, (1, 1))
+    await OpenedFiles(place.file).keep("s", "t1", "")
+    assert theirs.exists()
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    linked = tmp_path / "linked.db"
+    opened_folder(linked).symlink_to(documents)
+    with pytest.raises(StoreUnavailable, match="is a link, which afterturn did not make"):
+        await OpenedFiles(linked).keep("s", "t1", "")
+    assert list(documents.iterdir()) == []

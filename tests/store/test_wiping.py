@@ -121,7 +121,20 @@ def test_what_a_database_left_beside_it_is_removed_without_it(tmp_path: Path) ->
     left = [tmp_path / "afterturn.db-wal", tmp_path / "afterturn.db-shm"]
     for file in left:
         file.write_bytes(b"text")
-    assert wipe_store(StorePlace(file=tmp_path / "afterturn.db", own_folder=False)) == left
+    assert wipe_store(StorePlace(file=tmp_path / "afterturn.db", own_folder=True)) == [*left, tmp_path]
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_files_of_others_that_have_such_names_are_left(tmp_path: Path, empty: bool) -> None:
+    theirs = [tmp_path / "notes-wal", tmp_path / "notes-journal", tmp_path / "notes-opened" / "thesis.txt"]
+    theirs[2].parent.mkdir()
+    for file in theirs:
+        file.write_bytes(b"text")
+    notes = tmp_path / "notes"
+    if empty:
+        notes.touch()
+    assert wipe_store(StorePlace(file=notes, own_folder=False)) == [notes] * empty
+    assert all(file.exists() for file in theirs)
 
 
 class Elsewhere:

@@ -132,7 +132,7 @@ def _is_put_in(block: Block) -> bool:
 @cache
 def _tags(names: tuple[str, ...]) -> re.Pattern[str]:
     listed = "|".join(re.escape(name) for name in names)
-    return re.compile(rf"(?P<open>^[ \t]*<(?P<name>{listed})(?:\s[^<>\n]*)?>)|</(?P<end>{listed})>", re.MULTILINE)
+    return re.compile(rf"(?P<open>^[ \t]*<(?P<name>{listed})(?:\s[^<>\n]*)?>)|(?<!`)</(?P<end>{listed})>", re.MULTILINE)
 
 
 def _without_both(text: str, names: tuple[str, ...]) -> tuple[str, int]:
@@ -171,7 +171,7 @@ def _spans(tags: Sequence[re.Match[str]], fenced: "_FencedLines") -> list[tuple[
                 stack.append((tag["name"], tag.start()))
                 waiting[tag["name"]] = waiting.get(tag["name"], 0) + 1
             continue
-        if not waiting.get(tag["end"]):
+        if not waiting.get(tag["end"]) or fenced.holds(tag.start()):
             continue
         start = -1
         name = ""
@@ -204,6 +204,7 @@ class _FencedLines:
 
 _REFS = re.compile(re.escape(LEAD) + r"`\w+`(?:, `\w+`)*\s*$")
 _RECOVERY = re.compile(rf"Use `[^`]*` {re.escape(ENDING)}\s*$")
+_REF = re.compile(r"`[tb][0-9]+`")
 _BULLET = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)]|#{1,6})\s")
 
 
@@ -234,12 +235,17 @@ def _is_footer(lines: Sequence[str], index: int) -> bool:
 
 
 def _first_of_summary(lines: Sequence[str], marks: Sequence[int], start: int, rule: int) -> int:
-    """Where the summary above a footer begins: its last paragraph does, and so do paragraphs of bullets above it."""
+    """Where the summary above a footer begins: the bullets above it, and above those what names refs as bullets do.
+
+    Somebody's words above a summary stay, even where a summary could have such words.
+    """
     first = rule
     for index in reversed(range(start, rule)):
         begins = index == start or (not lines[index - 1].strip() and marks[index - 1] == OUTSIDE)
         if begins and lines[index].strip():
-            if first < rule and not _BULLET.match(lines[index]):
+            if _BULLET.match(lines[index]) is None:
+                break
+            if first < rule and not any(_REF.search(line) for line in lines[index:first]):
                 break
             first = index
     return first

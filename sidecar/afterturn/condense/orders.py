@@ -9,6 +9,7 @@ report what came of it make a statement of what began like an order. What the ex
 import re
 
 from afterturn.condense.extract.safe import is_instruction
+from afterturn.text import one_line
 
 # Verbs that are hardly anything else.
 _VERBS = (
@@ -124,6 +125,7 @@ def is_order(line: str, tool_name: str = "") -> bool:
 
     tool_name: of the bullet's call; `Edit src/a.py` reports a call of a tool `Edit`. A line with a ref does so too.
     """
+    line = one_line(line)  # with runs of blanks the patterns would take for ever
     unmarked = _LIST_MARK.sub("", line, count=1)[:_READ_CHARS]
     bare = _REFS.sub("", unmarked, count=1)
     quoted = _QUOTE.match(bare)

@@ -4,6 +4,8 @@ They are copies: a session that is erased takes them along, they go with the pro
 was killed left behind goes a day later.
 """
 
+import errno
+import re
 import time
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 from afterturn.store.errors import StoreUnavailable
 
 STALE_SECONDS = 86_400.0
+_NAME = re.compile("[0-9a-f]{32}")
 OPENED = "-opened"
 """What the name of their folder ends in."""
 
@@ -57,6 +60,8 @@ class OpenedFiles:
         self._mine.clear()
 
     def _write(self, session_id: str, ref: str, text: str) -> Path:
+        if self._folder.is_symlink():
+            raise OSError(errno.ENOTDIR, "it is a link, which afterturn did not make", str(self._folder))
         if not self._mine:
             self._forget_stale()
         folder = self._folder / _name(session_id)
@@ -75,12 +80,12 @@ class OpenedFiles:
         if not self._folder.is_dir():
             return
         before = time.time() - STALE_SECONDS
-        for file in self._folder.glob("*/*"):
+        for file in self._folder.glob("*/*.txt"):
             try:
-                stale = file.stat().st_mtime < before
+                stale = _NAME.fullmatch(file.parent.name) is not None and file.lstat().st_mtime < before
             except FileNotFoundError:
                 continue  # another process has just removed it
-            if stale:
+            if stale and file.is_file():
                 file.unlink(missing_ok=True)
 
 

@@ -17,8 +17,11 @@ _ID_OFFSET = 68
 def stored_at(place: StorePlace) -> list[Path]:
     """What of the store is there, in the order in which it is to go; where its file is a link, what that leads to too.
 
-    The database after what lies beside it: without it, that would be taken for that of the next database there.
+    The database after what lies beside it: without it, that would be taken for that of the next database there. In a
+    folder that is not afterturn's own nothing beside a database that is not there, or empty, is taken for its own.
     """
+    if not place.own_folder and not (place.file.exists() and place.file.stat().st_size):
+        return [place.file] if os.path.lexists(place.file) else []
     names = dict.fromkeys((real_file(place.file), place.file))
     files = (*companions(place.file), *map(opened_folder, names), *names)
     return [file for file in files if os.path.lexists(file)]

@@ -90,6 +90,9 @@ def _add(connection: Connection, prepared: Sequence[Prepared]) -> int:
         if row is None:
             continue
         trace, project = row
+        if not each.brings_vectors:  # it has no text any more: it waits for nothing
+            connection.execute("UPDATE traces SET embed_tries = NULL WHERE trace = ?", (trace,))
+            continue
         if project not in changes:
             changes[project] = vectors_changed(connection, project)
         write_vectors(connection, project, [(trace, each)], changes[project])
