@@ -19,9 +19,9 @@ _QUOTED = re.compile(
     r"|\u300c([^\u300d\n]{2,})\u300d|\u300e([^\u300f\n]{2,})\u300f"
     r"|(?<!\w)'([^'\n]{2,})'(?!\w)|`([^`\n]{2,})`"
 )
-# What may stand between two words of a command: it is spaced and quoted in many ways, and can be a list in its args.
 # A longer literal has to stand as it is: each word more is one more to try at every place of the source.
 _MOST_WORDS = 30
+# What may stand between two words of a command: it is spaced and quoted in many ways, and can be a list in its args.
 _BETWEEN = re.compile(r"[\s\"'`\\,\[\]]+")
 # Each begins only where no char of its own comes before, so that a long run is read once and not from each char.
 _FILE_LINE = re.compile(r"(?<![\w@~+./\\-])([\w@~+./\\-]+\.[A-Za-z]\w{0,11}):(\d+)")
