@@ -48,14 +48,14 @@ def spender(place: StorePlace) -> "Popen[bytes]":
     return Popen([sys.executable, "-m", "tests.store.spender", str(place.file)], stdin=PIPE, stdout=PIPE)
 
 
-def usage(input: int | None, output: int | None, cost: float | None = None) -> Usage:
-    return Usage(model="a/b", input_tokens=input, output_tokens=output, cost=cost, calls=1)
+def usage(input: int | None, output: int | None, cost: float | None = None, model: str = "a/b") -> Usage:
+    return Usage(model=model, input_tokens=input, output_tokens=output, cost=cost, calls=1)
 
 
 async def test_reserved_settled_released(store: SqliteStore) -> None:
     first, second = await number(store), await number(store)
     assert await used(store) == 2000
-    await store.models.ledger.settle(first, usage(40, 2), "a/b")
+    await store.models.ledger.settle(first, usage(40, 2))
     assert await used(store) == 1042
     await store.models.ledger.release(second)
     assert await used(store) == 42
@@ -74,7 +74,7 @@ async def test_a_day_is_a_day_in_utc(store: SqliteStore) -> None:
     assert await used(store, 5 * DAY_MS) == 0
     await number(store, now_ms=5 * DAY_MS)
     assert (await store.models.ledger.totals(None)).by_day == {}
-    await store.models.ledger.settle(1, usage(1, 1), "a/b")
+    await store.models.ledger.settle(1, usage(1, 1))
     assert list((await store.models.ledger.totals(None)).by_day) == ["1970-01-05"]
 
 
@@ -105,17 +105,17 @@ async def test_a_reservation_of_another_machine_ends_with_its_time(store: Sqlite
 
 
 async def test_old_calls_are_forgotten(store: SqliteStore) -> None:
-    await store.models.ledger.settle(await number(store), usage(1, 1), "a/b")
-    await store.models.ledger.settle(await number(store, now_ms=KEPT_DAYS * DAY_MS), usage(1, 1), "a/b")
+    await store.models.ledger.settle(await number(store), usage(1, 1))
+    await store.models.ledger.settle(await number(store, now_ms=KEPT_DAYS * DAY_MS), usage(1, 1))
     assert (await store.models.ledger.totals(None)).total.calls == 2
-    await store.models.ledger.settle(await number(store, now_ms=(KEPT_DAYS + 1) * DAY_MS), usage(1, 1), "a/b")
+    await store.models.ledger.settle(await number(store, now_ms=(KEPT_DAYS + 1) * DAY_MS), usage(1, 1))
     assert (await store.models.ledger.totals(None)).total.calls == 2
 
 
 async def test_odd_names_and_figures_spoil_no_sum(store: SqliteStore) -> None:
     most = 2**63 - 1
-    await store.models.ledger.settle(await number(store, 1, 1, "s\ud83d"), usage(most, most, 1e300), "a/\ud83d")
-    await store.models.ledger.settle(await number(store, 1, 1), usage(5, 5, 1.0), "a/b")
+    await store.models.ledger.settle(await number(store, 1, 1, "s\ud83d"), usage(most, most, 1e300, "a/\ud83d"))
+    await store.models.ledger.settle(await number(store, 1, 1), usage(5, 5, 1.0))
     sums = await store.models.ledger.totals(None)
     assert (set(sums.by_model), sums.total.input_tokens) == ({"a/\ud83d", "a/b"}, None)
 
@@ -134,7 +134,7 @@ def test_totals_are_the_sums_of_what_was_settled(
         expected: Usage | None = None
         for model, input, output, cost in calls:
             said = Usage(model=model, input_tokens=input, output_tokens=output, cost=cost, calls=1)
-            await store.models.ledger.settle(await number(store), said, model)
+            await store.models.ledger.settle(await number(store), said)
             expected = added(expected, said)
         assert (await store.models.ledger.totals(None)).total == (expected or NO_USE)
         await store.close(timeout_ms=10_000)
@@ -144,7 +144,7 @@ def test_totals_are_the_sums_of_what_was_settled(
 
 async def test_deleting_a_session_keeps_what_was_spent(store: SqliteStore) -> None:
     await take(store, "s", archived("x"))
-    await store.models.ledger.settle(await number(store), usage(10, 5), "a/b")
+    await store.models.ledger.settle(await number(store), usage(10, 5))
     await store.sessions.delete("s", now_ms=2)
     assert await used(store) == 15
     await number(store)

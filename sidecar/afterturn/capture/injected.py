@@ -75,15 +75,7 @@ def value_without_recalled(value: Any) -> tuple[Any, int]:
 
     The value is at most `reading.MOST_LEVELS` deep, as every stored one is.
     """
-    if isinstance(value, str):
-        return without_recalled(value) if _RECALL_END in value else (value, 0)
-    if not _may_recall(value):
-        return value, 0
-    if isinstance(value, dict):
-        pairs = {name: value_without_recalled(item) for name, item in cast("dict[str, Any]", value).items()}
-        return {name: item for name, (item, _) in pairs.items()}, sum(pieces for _, pieces in pairs.values())
-    items = [value_without_recalled(item) for item in cast("Sequence[Any]", value)]
-    return [item for item, _ in items], sum(pieces for _, pieces in items)
+    return _value_stripped(value) if _may_recall(value) else (value, 0)
 
 
 def own_blocks(content: Sequence[Block], strip: Strip) -> tuple[list[Block], int]:
@@ -122,6 +114,18 @@ def _may_recall(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_may_recall, cast("dict[str, Any]", value).values()))
     return isinstance(value, list | tuple) and any(map(_may_recall, cast("Sequence[Any]", value)))
+
+
+def _value_stripped(value: Any) -> tuple[Any, int]:
+    if isinstance(value, str):
+        return without_recalled(value)
+    if isinstance(value, dict):
+        pairs = {name: _value_stripped(item) for name, item in cast("dict[str, Any]", value).items()}
+        return {name: item for name, (item, _) in pairs.items()}, sum(pieces for _, pieces in pairs.values())
+    if not isinstance(value, list | tuple):
+        return value, 0
+    items = [_value_stripped(item) for item in cast("Sequence[Any]", value)]
+    return [item for item, _ in items], sum(pieces for _, pieces in items)
 
 
 def _is_put_in(block: Block) -> bool:

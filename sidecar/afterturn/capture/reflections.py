@@ -8,6 +8,7 @@ in it. Lengths are chars.
 import re
 from collections.abc import Iterator, Sequence
 
+from afterturn.fences import in_code
 from afterturn.text import cut, width
 
 MAX_CHARS = 1500
@@ -39,8 +40,6 @@ _CHINESE = re.compile(
 # Every form holds one of these.
 _TELLTALES = ("reason", "rational", "why", "reflection", "思考", "理由", "样做", "么做")
 _LEAD = ":\uff1a,\uff0c \t\n"
-# A fence ends at a line of at least as many of its own marks and nothing else, or never.
-_FENCE = re.compile(r"^\s*(?:(`{3,})[^`]*|(~{3,}).*)$")
 
 
 def extracted(agent_text: str) -> str | None:
@@ -71,21 +70,7 @@ class _Lines:
 
 
 def _without_fences(lines: Sequence[str]) -> list[str]:
-    prose: list[str] = []
-    marks = ""
-    for line in lines:
-        if marks:
-            closing = line.strip()
-            closes = closing.startswith(marks) and not closing.strip(marks[0])
-        elif (fence := _FENCE.match(line)) is not None:
-            marks, closes = fence[1] or fence[2], False
-        else:
-            prose.append(line)
-            continue
-        prose.append(" " * len(line))
-        if closes:
-            marks = ""
-    return prose
+    return [" " * len(line) if code else line for line, code in zip(lines, in_code(lines), strict=True)]
 
 
 def _candidates(text: _Lines) -> Iterator[str]:

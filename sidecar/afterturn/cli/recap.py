@@ -19,8 +19,8 @@ import msgspec
 from afterturn.cli.client import Client, ServerFailed
 from afterturn.cli.ending import ended_well
 from afterturn.cli.place import file_settings
-from afterturn.contents import check_content
 from afterturn.misfits import InvalidInputError
+from afterturn.recap.contexts import check_messages
 from afterturn.recap.prompting import RecapInput, build_input
 from afterturn.recap.requests import is_genuine
 from afterturn.recap.window import text_of
@@ -109,10 +109,12 @@ def _protocol(path: Path, problem: UnreadableError) -> RecapContext:
     """What the file holds where it is of the protocol and not of a harness."""
     whole = _json(path.read_text(encoding="utf-8-sig", errors="replace"))
     if isinstance(whole, list):
-        return RecapContext(messages=_checked("$", _converted(whole, list[Message])))
+        messages = _converted(whole, list[Message])
+        _check("$", messages)
+        return RecapContext(messages=messages)
     if isinstance(whole, dict) and "messages" in whole:
         context = _converted(whole, RecapContext)
-        _checked("$.messages", context.messages)
+        _check("$.messages", context.messages)
         return context
     raise ValueError(f"no session found: it {problem.reason}; what can be read is {_FORMATS}") from None
 
@@ -155,11 +157,8 @@ def _converted(value: Any, kind: Any) -> Any:
         raise ValueError(f"not a conversation of the protocol: {problem}") from None
 
 
-def _checked(path: str, messages: list[Message]) -> list[Message]:
-    """The messages, all of whose content is of the protocol. path: theirs."""
+def _check(path: str, messages: list[Message]) -> None:
     try:
-        for index, message in enumerate(messages):
-            check_content(f"{path}[{index}].content", message.content)
+        check_messages(path, messages)
     except InvalidInputError as problem:
         raise ValueError(f"not a conversation of the protocol: {problem}") from None
-    return messages

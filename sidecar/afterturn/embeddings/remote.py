@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.completion import CompleterError
-from afterturn.models.access import Access, access_to
+from afterturn.models.access import access_to
+from afterturn.models.embedding import EmbeddingCalls
 from afterturn.models.provider import ProviderFailure
 from afterturn_protocol.settings import EmbeddingsSettings, ModelsSettings
 
@@ -16,17 +16,6 @@ MAX_CHARS = 8_000
 CALL_SECONDS = 30.0
 BYTES_PER_COMPONENT = 4
 TERMINAL_STATUS = (400, 401, 402, 403, 404)
-
-
-class EmbeddingCalls(Protocol):
-    """What it needs of the model worker and the budgets."""
-
-    async def embed(self, texts: Sequence[str], model: str, access: Access, seconds: float) -> list[bytes]:
-        """One vector for each text, in order: little-endian float32 of unit length.
-
-        Raises ProviderFailure, and CompleterError where the call may not be made.
-        """
-        ...
 
 
 class RemoteEmbedder:

@@ -55,7 +55,7 @@ class Budget:
 
     async def settle(self, number: int, usage: Usage) -> None:
         """The call was made. Where it cannot be counted that is logged: it is over, and stays reserved."""
-        await self._ended(usage.model, lambda: self._ledger().settle(number, usage, usage.model))
+        await self._ended(usage.model, lambda: self._ledger().settle(number, usage))
 
     async def release(self, number: int, model: str) -> None:
         """The call was not made, or costs nothing."""

@@ -66,8 +66,8 @@ class Ledger(Protocol):
         """
         ...
 
-    async def settle(self, number: int, usage: Usage | None, model: str) -> None:
-        """The call was made. What its usage leaves unknown (None: all) stays as it was reserved."""
+    async def settle(self, number: int, usage: Usage) -> None:
+        """The call was made. What its usage leaves unknown stays as it was reserved."""
         ...
 
     async def release(self, number: int) -> None:

@@ -49,9 +49,9 @@ class SqliteLedger:
         here = self._here
         return await self._engine.write(lambda connection: _reserve(connection, intent, limits, now_ms, here), key=self)
 
-    async def settle(self, number: int, usage: Usage | None, model: str) -> None:
+    async def settle(self, number: int, usage: Usage) -> None:
         """The call was made; what is not known of it counts as reserved."""
-        await self._engine.write(lambda connection: _settle(connection, number, usage, model), key=self)
+        await self._engine.write(lambda connection: _settle(connection, number, usage), key=self)
 
     async def release(self, number: int) -> None:
         """The call was not made, or costs nothing."""
@@ -147,15 +147,14 @@ def _end_abandoned(connection: Connection, now_ms: int, here: Process) -> None:
     )
 
 
-def _settle(connection: Connection, number: int, usage: Usage | None, model: str) -> None:
-    known = usage or Usage(model=model, input_tokens=None, output_tokens=None, cost=None, calls=1)
-    figures = (known.input_tokens, known.output_tokens, known.cached_tokens)
+def _settle(connection: Connection, number: int, usage: Usage) -> None:
+    figures = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
     spent, written, cached = (count if count is None or count <= MOST_TOKENS else None for count in figures)
     connection.execute(
         "UPDATE model_calls SET model = ?1, input = ?2, output = ?3, cached = ?4, cost = ?5, calls = ?6,"
         " tokens = coalesce(?2, prompt_tokens) + coalesce(?3, tokens - prompt_tokens), money = coalesce(?5, money),"
         " place = NULL, pid = NULL, process_start = NULL WHERE call = ?7",
-        (encoded(model), spent, written, cached, known.cost, min(known.calls, MOST_TOKENS), number),
+        (encoded(usage.model), spent, written, cached, usage.cost, min(usage.calls, MOST_TOKENS), number),
     )
 
 
