@@ -79,6 +79,8 @@ class InProcess:
 
     async def wait(self) -> int:
         await wait_readable(self._end)
+        # Closing that pipe was the last thing it did: it only has to return. So who waited finds no thread left.
+        self._thread.join()
         return self._code
 
     def terminate(self) -> None:

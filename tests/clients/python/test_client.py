@@ -2,15 +2,18 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 import anyio
 import anyio.lowlevel
+import psutil
 import pytest
 from msgspec import convert, to_builtins
 
 from afterturn_client import Afterturn, Listener, ServerError, TimedOut, UnknownEvent
 from afterturn_client.connection import Connection
+from afterturn_client.in_process import InProcess
 from afterturn_protocol.capture import CaptureDone, CaptureFailed, Episode, EpisodeFinalizedParams
 from afterturn_protocol.condense import (
     CondenseReady,
@@ -267,7 +270,23 @@ async def test_two_servers_in_one_process_share_a_store() -> None:
         await one.condense.summarize(summarize())
         found = await other.condense.resolve_ref(ResolveRefParams(session_id="s", refs=["t1"]))
         assert found.records[0].text == LOG
-    assert "afterturn" not in {thread.name for thread in threading.enumerate()}
+
+
+async def test_in_process_a_closed_client_leaves_no_thread_and_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time, not most times: also where its thread is slow to return after the last thing it does."""
+    serve = InProcess._serve
+
+    def and_return_late(link: InProcess) -> None:
+        serve(link)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(InProcess, "_serve", and_return_late)
+    before = psutil.Process().num_fds()
+    for _ in range(3):
+        async with Afterturn.in_process() as client:
+            await client.afterturn.status()
+        assert "afterturn" not in {thread.name for thread in threading.enumerate()}
+    assert psutil.Process().num_fds() == before
 
 
 async def test_in_process_the_handlers_of_signals_stay_the_programs() -> None:
