@@ -14,6 +14,7 @@ from afterturn.options import DEFAULT_MAX_MESSAGE_BYTES, OptionError, ServeOptio
         ("--framing=ndjson", ServeOptions(framing="ndjson")),
         ("--clientProcessId=12 --stdio", ServeOptions(client_process_id=12)),
         ("--max-message-bytes 2048", ServeOptions(max_message_bytes=2048)),
+        ("--max-message-bytes=1", ServeOptions(max_message_bytes=1)),
         ("--log-level=debug", ServeOptions(log_level="debug")),
     ],
 )

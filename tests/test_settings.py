@@ -96,8 +96,9 @@ def test_a_problem_says_where_it_comes_from_and_repeats_no_text() -> None:
     assert problems[0].problem == "condense.maxAttempts must be integer >= 1, not 0; the default is used (from it)"
 
 
-def test_file_and_environment(tmp_path: Path) -> None:
-    (tmp_path / "settings.toml").write_text('[condense]\nminBatchChars = 7\n[recap]\nmodel = "x/é"\n', "utf-8")
+@pytest.mark.parametrize("encoding", ["utf-8", pytest.param("utf-8-sig", id="with the mark of Windows editors")])
+def test_file_and_environment(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "settings.toml").write_text('[condense]\nminBatchChars = 7\n[recap]\nmodel = "x/é"\n', encoding)
     environment = {"AFTERTURN_HOME": str(tmp_path), "AFTERTURN_SETTINGS": '{"condense": {"minBatchChars": 8}}'}
     layers, problems = file_layers(environment)
     settings, more = resolve(layers)

@@ -61,7 +61,12 @@ def check_block(block: Block) -> None:
     if kind == "text" and isinstance(block.get("text"), str):
         return
     shape = TextBlock if kind == "text" else ImageBlock if kind == "image" else _AnyBlock
-    convert({name: block[name] for name in _KNOWN_FIELDS if name in block}, shape)
+    known = {name: block[name] for name in _KNOWN_FIELDS if name in block}
+    try:
+        convert(known, shape)
+    except UnicodeEncodeError:
+        # msgspec looks at a text in a number's place as UTF-8, which half of a surrogate pair cannot be.
+        convert({name: _in_utf8(value) for name, value in known.items()}, shape)
 
 
 def content_text(content: str | list[Block] | None) -> str:
@@ -98,6 +103,10 @@ def _line(block: Block) -> str:
     import json
 
     return json.dumps(block, ensure_ascii=False, separators=(",", ":"))
+
+
+def _in_utf8(value: Any) -> Any:
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 def _block_text(block: Block) -> str:

@@ -42,6 +42,8 @@ END_LIMIT_SECONDS = 1.8
 FLUSH_SECONDS = 0.3
 CANCEL_SECONDS = 0.2
 STALL_SECONDS = 1.0
+GREETING_SECONDS = 8.0
+"""How long a client that is named on the command line and cannot be seen has for its `initialize` (case L01)."""
 CONGESTED_BYTES = 16 * 1024 * 1024
 FULL_BYTES = 64 * 1024 * 1024
 GC_YOUNG_OBJECTS = 20_000
@@ -110,8 +112,9 @@ class App:
             for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
                 loop.add_signal_handler(number, self.end, code, 0.0)
             loop.call_soon(_start_collecting)
-        if self._options.client_process_id is not None:
-            self._watch(self._options.client_process_id)
+        if self._options.client_process_id is not None and not self._watch(self._options.client_process_id):
+            # It may be outside of this container, or have died while this process started: only the former goes on.
+            loop.call_later(GREETING_SECONDS, self._end_unless_greeted)
         self._reader.start()
         code, grace_seconds = await self._ending
         # Whatever a handler or a disk still does: the client is gone, and the process goes with it.
@@ -145,8 +148,16 @@ class App:
     def _stdout_broken(self) -> None:
         self.end(0, 0.0)
 
-    def _watch(self, pid: int) -> None:
-        self._watches.append(ClientWatch(self._loop, pid, lambda: self.end(0, 0.0)))
+    def _end_unless_greeted(self) -> None:
+        if self.connection.state is State.NEW:
+            log.warning("no client has said anything")
+            self.end(0, 0.0)
+
+    def _watch(self, pid: int) -> bool:
+        """End with the client's process; whether it can be watched."""
+        watch = ClientWatch(self._loop, pid, lambda: self.end(0, 0.0))
+        self._watches.append(watch)
+        return watch.watched
 
     # -- bytes in, and a client that does not read --------------------------------------------------------
 

@@ -7,6 +7,7 @@ _PROBLEM = re.compile(
     r"(?s)(?:Expected `(?P<type>[^`]*)`(?P<bound>.*?)|(?P<other>.*?))(?:, got `[^`]*`)?(?: - at `(?P<path>[^`]*)`)?"
 )
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
+_OUT_OF_RANGE = "Number out of range"
 
 
 def split_problem(text: str) -> tuple[str, str]:
@@ -25,7 +26,8 @@ def split_problem(text: str) -> tuple[str, str]:
     if missing:
         return path, missing[1]
     if match is None or match["type"] is None:
-        return path, (match and match["other"]) or text
+        other = (match and match["other"]) or text
+        return path, "number that 64 bits can hold" if other == _OUT_OF_RANGE else other
     types = " | ".join(_JSON_NAMES.get(word, word) for word in match["type"].split(" | "))
     return path, types + match["bound"]
 

@@ -42,7 +42,7 @@ def parse_options(args: list[str]) -> ServeOptions:
     framing = _choice(found, "--framing", ("content-length", "ndjson"), "content-length")
     return ServeOptions(
         framing=framing,
-        max_message_bytes=_number(found, "--max-message-bytes", 1024) or DEFAULT_MAX_MESSAGE_BYTES,
+        max_message_bytes=_number(found, "--max-message-bytes", 1) or DEFAULT_MAX_MESSAGE_BYTES,
         client_process_id=_number(found, "--clientProcessId", 1),
         log_level=_choice(found, "--log-level", _LOG_LEVELS, "warning"),
     )

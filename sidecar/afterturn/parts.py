@@ -308,6 +308,7 @@ class Parts:
     def store(self) -> SqliteStore:
         """The store; its file is opened by the first thing that is asked of it."""
         store = configured_store(self._host.settings.store, os.environ)
+        self._host.connection.own_folder = f"{store.place.file.parent}{os.sep}"
         self._host.connection.spawn(self._sweep())
         return store
 

@@ -7,6 +7,7 @@ Layers, each over the one before: the settings file, the environment, `initializ
 the rest of its layer counts.
 """
 
+import codecs
 import os
 from collections.abc import Mapping
 from typing import Any, cast
@@ -167,7 +168,8 @@ def file_layers(environment: Mapping[str, str]) -> tuple[list[Layer], list[Setti
         import tomllib
 
         try:
-            layers.append(Layer(path, tomllib.loads(text.decode("utf-8"))))
+            # Windows editors put a mark before UTF-8.
+            layers.append(Layer(path, tomllib.loads(text.removeprefix(codecs.BOM_UTF8).decode("utf-8"))))
         except RecursionError:
             problems.append(_problem("$", "is nested too deeply", path))
         except ValueError as wrong:  # both a decoding error and a TOML error are one

@@ -13,8 +13,8 @@ POLL_SECONDS = 3.0
 class ClientWatch:
     """Calls `on_gone` once when the process `pid` ends. A zombie counts as gone.
 
-    A pid that is not visible now, as in containers, is warned of and not watched: the pipe's end is then the only
-    sign. The parent's pid is no guide, because launchers sit in between.
+    A pid that is not visible now, as in containers, is warned of and not watched, which `watched` says: the pipe's
+    end is then the only sign. The parent's pid is no guide, because launchers sit in between.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, on_gone: Callable[[], None]) -> None:
@@ -22,7 +22,9 @@ class ClientWatch:
         self._pid = pid
         self._on_gone = on_gone
         self._fd: int | None = None
+        self.watched = True
         if pid <= 0 or pid == os.getpid():
+            self.watched = False
             log.warning("the client's process id %d cannot be watched", pid)
         elif hasattr(os, "pidfd_open"):
             self._watch_by_descriptor()
@@ -53,6 +55,7 @@ class ClientWatch:
             self._on_gone()
 
     def _not_visible(self) -> None:
+        self.watched = False
         log.warning("the client's process %d is not visible from here and is not watched", self._pid)
 
     def _gone(self) -> None:

@@ -101,6 +101,7 @@ def test_the_protocol_is_silent_about_odd_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("errors.store-unavailable")
+@pytest.mark.req("invariant.nothing-leaks-in-errors")
 def test_without_a_store_the_rest_goes_on(tmp_path: Path) -> None:
     """A damaged file: one clear error, and what needs no store works."""
     home = tmp_path / "home"
@@ -118,8 +119,9 @@ def test_without_a_store_the_rest_goes_on(tmp_path: Path) -> None:
         error = server.ask("session/open", {"sessionId": "s"})["error"]
         assert error["code"] == -32803
         assert (error["data"]["kind"], error["data"]["retryable"]) == ("store_unavailable", False)
+        assert error["message"] == f"The store {path.name} is damaged or is not a database"
         status = server.call("afterturn/status")
-        assert status["store"]["problem"]
+        assert status["store"]["problem"] == f"The store {path} is damaged or is not a database"
         assert (
             server.ask("condense/resolveRef", {"sessionId": "s", "refs": ["t1"]})["error"]["data"]["kind"]
             == "store_unavailable"

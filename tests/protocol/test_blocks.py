@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import ValidationError
 
 from afterturn_protocol.blocks import check_block, content_text, image_blocks, result_text
 from afterturn_protocol.condense import ToolCall
@@ -51,6 +52,25 @@ def test_the_text_of_a_result_tells_blocks_of_other_types(content: Any, text: st
 def test_fields_that_are_not_of_a_type_are_not_looked_at(name: str) -> None:
     check_block({name: ["\ud83d"], "type": "x"})
     check_block({"odd \ud83d name": 1, **IMAGE})
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"bytes": "\ud83d"}, "Expected `int | null`, got `str` - at `$.bytes`"),
+        ({"bytes": "\ude00", "data": "\ud83d"}, "Expected `int | null`, got `str` - at `$.bytes`"),
+        ({"bytes": ["\ud83d"]}, "Expected `int | null`, got `array` - at `$.bytes`"),
+        ({"mimeType": 5, "data": "\ud83d"}, "Expected `str`, got `int` - at `$.mimeType`"),
+        ({"data": "\ud83d"}, None),
+    ],
+)
+def test_half_a_character_hides_no_misfit(fields: dict[str, Any], problem: str | None) -> None:
+    if problem is None:
+        check_block({**IMAGE, **fields})
+        return
+    with pytest.raises(ValidationError) as raised:
+        check_block({**IMAGE, **fields})
+    assert str(raised.value) == problem
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """One client's requests: each answered exactly once, in whatever way a handler behaves."""
 
 import asyncio
+import gc
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -347,14 +348,47 @@ def test_too_many_requests_in_flight_are_busy() -> None:
             await anyio.sleep_forever()
 
         peer.method("wait", wait)
+        peer.method("shutdown", lambda params, call: None)
         for id in range(MAX_IN_FLIGHT + 5):
             peer.ask("wait", id)
         refused = [message for message in peer.sent if "error" in message]
         assert [message["id"] for message in refused] == list(range(MAX_IN_FLIGHT, MAX_IN_FLIGHT + 5))
         assert {message["error"]["data"]["kind"] for message in refused} == {"busy"}
         assert all(message["error"]["data"]["retryAfterMs"] > 0 for message in refused)
+        peer.ask("shutdown", "end")
+        peer.connection.congested = True
+        peer.ask("shutdown", "end too")
+        assert "result" in peer.answers("end")[0]
+        assert "result" in peer.answers("end too")[0]
 
     run(scenario)
+
+
+def test_what_has_not_begun_when_the_server_ends_never_does(recwarn: pytest.WarningsRecorder) -> None:
+    ran: list[str] = []
+
+    async def main() -> None:
+        peer = Peer()
+
+        async def work(params: Params, call: Call) -> None:
+            ran.append("work")
+
+        peer.method("work", work)
+        peer.method("in turn", work, ordered=True)
+        peer.ask("work", 1)
+        peer.notify("work")
+        peer.notify("in turn")
+        peer.notify("in turn")
+        peer.connection.spawn(work(Params(), Call(peer.connection._out, None, "background")))
+        await peer.connection.settle(0)
+        await peer.connection.cancel_tasks(PATIENCE_SECONDS)
+        assert not peer.connection._running
+        assert [message["error"]["code"] for message in peer.answers(1)] == [-32802]
+
+    asyncio.run(main())
+    gc.collect()
+    assert ran == []
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 def test_notifications_that_wait_are_bounded_too(caplog: pytest.LogCaptureFixture) -> None:

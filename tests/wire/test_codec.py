@@ -187,9 +187,11 @@ def test_params_may_be_left_out(params: object) -> None:
         (b'{"sessionId":"s","atLeastOne":0}', "$.atLeastOne", "integer >= 1"),
         (b'{"sessionId":"s","atLeastOne":' + b"9" * 30 + b"}", "$.atLeastOne", "integer <= 9223372036854775807"),
         (b'{"sessionId":"s","atLeastOne":' + b"9" * 5000 + b"}", "$.atLeastOne", "integer"),
+        (b'{"sessionId":"s","args":1e400}', "$.args", "number that 64 bits can hold"),
         (b'"text"', "$", "object"),
         (b"[1]", "$", "object"),
-        (b'{"sessionId":"s","inner":{"count":"\\ud83d"}}', "$", "text without lone surrogates"),
+        (b'{"sessionId":"s","inner":{"count":"\\ud83d"}}', "$.inner.count", "integer"),
+        (b'{"sessionId":"\\ud83d","many":[{"count":"a \\ude00"}],"\\ud83d":1}', "$.many[0].count", "integer"),
     ],
 )
 def test_bad_params_are_named_by_path(params: bytes, path: str, expected: str) -> None:

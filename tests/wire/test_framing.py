@@ -80,6 +80,46 @@ def test_a_bad_header_is_answered_once_and_the_next_is_found(data: bytes) -> Non
     check(data + OK, [BAD, b"{}"])
 
 
+ENDLESS = b"Content-Length: 2\n" * 1000
+
+
+@pytest.mark.req("framing.bad-header")
+@pytest.mark.req("framing.resync")
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(ENDLESS + b"\n{}", [BAD, b"{}"], id="whose last length ends as one should"),
+        pytest.param(ENDLESS + OK, [BAD, b"{}"], id="with a good header behind it"),
+        pytest.param(ENDLESS + b"X: 1\r\n\r\n{}", [BAD, b"{}"], id="with another field in its last header"),
+        pytest.param(ENDLESS + b"garbage" + OK, [BAD, b"{}"], id="that becomes no header at all: still one"),
+        pytest.param(ENDLESS + OK + b"garbage\n" + OK, [BAD, b"{}", BAD, b"{}"], id="but the next one is another"),
+        pytest.param(b"X: Content-Length: 2\n" * 1000 + b"\n{}" + OK, [BAD, b"{}", b"{}"], id="named within lines"),
+        pytest.param(b"X: 1\n" * 5000 + OK, [BAD, b"{}"], id="without any length"),
+    ],
+)
+def test_a_header_block_without_end_is_answered_once(data: bytes, expected: list) -> None:
+    for step in (None, 7, 64):
+        assert feed(ContentLengthFraming(LIMIT), data + OK, step) == [*expected, b"{}"], step
+
+
+@pytest.mark.req("framing.resync")
+@pytest.mark.parametrize("line", [b"Content-Length: 2\n", b"X: Content-Length: 2\n", b"Content-Length: 2 "])
+def test_a_header_block_without_end_is_read_a_few_times_and_not_once_for_each_line(
+    line: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks: list[int] = []
+    whole = ContentLengthFraming._any_header
+
+    def counted(self: ContentLengthFraming, buffer: bytes, at: int, frames: list) -> tuple[int, int]:
+        blocks.append(at)
+        return whole(self, buffer, at, frames)
+
+    monkeypatch.setattr(ContentLengthFraming, "_any_header", counted)
+    size = 20 * MAX_HEADER_BYTES
+    feed(ContentLengthFraming(LIMIT), line * (size // len(line)))
+    assert len(blocks) <= 3 * 20
+
+
 @pytest.mark.req("framing.too-large")
 def test_a_message_over_the_limit_is_skipped_and_answered_at_once() -> None:
     framing = ContentLengthFraming(LIMIT)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from msgspec import UNSET, Struct
 
 from afterturn.rpc.call import Call, Outbound, current_call
-from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, error_of, is_bug, where
+from afterturn.rpc.errors import Cancelled, RequestFailed, ServerCancelled, error_of, is_bug, where, without_folder
 from afterturn.rpc.lifecycle import State, drop_notification, refuse_request
 from afterturn.rpc.order import SessionOrder
 from afterturn.rpc.questions import Questions
@@ -76,7 +76,8 @@ class Connection:
 
     `on_exit` is called with the exit code when the client says `exit`. While the outlet is full, what has arrived is
     kept back and `on_hold` is called; `resume` goes on. `congested` is set from outside when that did not help:
-    requests are then answered `busy`.
+    requests are then answered `busy`, all but `shutdown`. Errors leave `own_folder`, which ends in a separator, out of
+    the paths that they name.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Connection:
         self.state = State.NEW
         self.trace = "off"
         self.congested = False
+        self.own_folder = ""
         self._framing = framing
         self._cut = framing.feed
         self._wrap = framing.wrap
@@ -172,7 +174,7 @@ class Connection:
             self._reply_error(id, ErrorObject(code=METHOD_NOT_FOUND, message=f"Unknown method {_quoted(method)}"))
         elif self._open and id in self._open:
             self._reply_error(id, ErrorObject(code=INVALID_REQUEST, message="This id is still in use"))
-        elif self.congested or len(self._open) >= MAX_IN_FLIGHT:
+        elif (self.congested or len(self._open) >= MAX_IN_FLIGHT) and method != "shutdown":
             self._reply_error(id, _busy())
         else:
             self._run(route, Call(self._out, id, method), message.params)
@@ -249,11 +251,11 @@ class Connection:
 
     async def cancel_tasks(self, seconds: float) -> None:
         """End what still runs: each task is cancelled by its scope, so that what it shields gets up to `seconds`."""
-        for task, call in list(self._running.items()):
+        for call in self._running.values():
             if call.scope is not None:
                 call.scope.cancel()
             else:
-                task.cancel()
+                call.answered = True  # it has not begun, and takes its turn only to end its coroutine
         if self._running:
             await asyncio.wait(list(self._running), timeout=seconds)
 
@@ -262,7 +264,7 @@ class Connection:
         self._begin(Call(self._out, None, "background work"), None, work)
 
     async def _work(self, call: Call, deadline_seconds: float | None, work: Coroutine[Any, Any, Any]) -> None:
-        if call.answered and call.id is not None:
+        if call.answered:
             work.close()  # cancelled while it waited: never run, never paid for
             call.arrived()
             return
@@ -347,7 +349,7 @@ class Connection:
         if id is None or call.answered:
             call.replied()
             return
-        error = error_of(problem)
+        error = without_folder(error_of(problem), self.own_folder)
         self._answer(call, id, encode(_Error(id, error)))
         if self.trace != "off":
             self._trace(f"{call.method} ({id}) failed with {error.code}")

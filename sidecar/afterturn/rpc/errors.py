@@ -9,6 +9,8 @@ RequestError            the base: code, message and data, exactly as they go out
 import traceback
 from typing import Any
 
+from msgspec import structs
+
 from afterturn.wire.codec import Malformed
 from afterturn_protocol.errors import (
     INTERNAL_ERROR,
@@ -70,6 +72,13 @@ def error_of(problem: BaseException) -> ErrorObject:
         retry_after_ms: int | None = getattr(problem, "retry_after_ms", None)
         return RequestFailed(kind, str(problem), retryable=retryable, retry_after_ms=retry_after_ms).error
     return ErrorObject(code=INTERNAL_ERROR, message="Internal error", data=ErrorData(kind=Kind.INTERNAL))
+
+
+def without_folder(error: ErrorObject, folder: str) -> ErrorObject:
+    """`error` with the files of `folder` (which ends in a separator) named without it: no path goes over the wire."""
+    if not folder or folder not in error.message:
+        return error
+    return structs.replace(error, message=error.message.replace(folder, ""))
 
 
 def is_bug(problem: BaseException) -> bool:

@@ -164,10 +164,14 @@ class ParamsDecoder:
             raise Malformed(PARSE_ERROR, "The params are nested too deeply") from None
         except ValueError as error:
             raise Malformed(PARSE_ERROR, f"Malformed JSON: {_first_line(error)}") from None
+        fitted = _fitted({} if value is None else value, inspect.type_info(self._type))
         try:
-            return msgspec.convert(_fitted({} if value is None else value, inspect.type_info(self._type)), self._type)
-        except UnicodeEncodeError:
-            raise InvalidParams("$", "text without lone surrogates", "A lone surrogate is misplaced") from None
+            try:
+                return msgspec.convert(fitted, self._type)
+            except UnicodeEncodeError:
+                # A text in a number's place is looked at as UTF-8; a whole one is told from a number where it stands.
+                msgspec.convert(_whole(fitted), self._type)
+                raise InvalidParams("$", "text without lone surrogates", "A lone surrogate is misplaced") from None
         except msgspec.ValidationError as error:
             raise _invalid(error) from None
 
@@ -236,6 +240,13 @@ def without_halves(body: bytes) -> bytes:
     if b"\\ud" not in body and b"\\uD" not in body:
         return body
     return _ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], body)
+
+
+def _whole(value: Any) -> Any:
+    """`value` with U+FFFD in place of every lone surrogate."""
+    import json
+
+    return json.loads(without_halves(json.dumps(value).encode("ascii")))
 
 
 # An unterminated string is one token to the end: were it none, every later quote in it would be tried anew.

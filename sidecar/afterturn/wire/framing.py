@@ -64,6 +64,7 @@ class ContentLengthFraming:
         self._missing = 0  # bytes the body still lacks
         self._skip = 0  # bytes of an oversized body still to be dropped
         self._lost = False  # looking for the next header anywhere
+        self._told = False  # what comes is the rest of a header that was answered already
 
     def wrap(self, body: bytes) -> bytes:
         length = len(body)
@@ -103,7 +104,7 @@ class ContentLengthFraming:
                 if not found:
                     return max(at, end - _KEEP_FOR_RESYNC)
                 at, self._lost = found.start(), False
-            usual = match(buffer, at)
+            usual = None if self._told else match(buffer, at)
             if usual is not None:
                 start, length = usual.end(), int(usual[1])
             else:
@@ -143,7 +144,7 @@ class ContentLengthFraming:
                 return self._bad_header(buffer, at, frames, "this is no header line")
             if not complete:
                 if len(buffer) - block_start >= MAX_HEADER_BYTES:
-                    return self._bad_header(buffer, block_start, frames, "the header does not end")
+                    return self._endless(buffer, block_start, frames)
                 return -1 - block_start, 0
             name, _, value = line.partition(b":")
             if name.strip().lower() == b"content-length":
@@ -156,14 +157,30 @@ class ContentLengthFraming:
             at = line_end + 1
         if length < 0:
             return self._bad_header(buffer, block_start, frames, "there is no Content-Length")
+        self._told = False
         return line_end + 1, length
 
     def _bad_header(self, buffer: bytes, at: int, frames: list[Frame], why: str) -> tuple[int, int]:
         """Append the fault and look on behind the place it names, so that one bad header is answered once."""
-        frames.append(Fault("bad_header", f"Bad header: {why}"))
+        if not self._told:
+            frames.append(Fault("bad_header", f"Bad header: {why}"))
+        self._told = False
         self._lost = True
         own = _LENGTH_NAME.match(buffer, at)
         return (own.end() if own else at), 0
+
+    def _endless(self, buffer: bytes, at: int, frames: list[Frame]) -> tuple[int, int]:
+        """The fault of a block that does not end in time, and where to look on.
+
+        No header ends in the block, and one that begins in it and ends behind it holds the last length named there.
+        Trying each of them would read every block anew for each of its lines.
+        """
+        look_on = self._bad_header(buffer, at, frames, "the header does not end")
+        named = [found.start() for found in _LENGTH_NAME.finditer(buffer, at + 1, at + MAX_HEADER_BYTES)]
+        if not named:
+            return look_on
+        self._told = True
+        return named[-1], 0
 
 
 class LineFraming:
