@@ -211,7 +211,7 @@ def test_a_client_that_answers_twice_and_late(tmp_path: Path) -> None:
         first = server.answer(id)["result"]
         assert "ended" in first["summaryText"]
         assert server.answer(summarize(server, "one"))["result"] == {**first, "usage": None}
-        id = summarize(server, "two", totalTimeoutMs=200, fallback="none")
+        id = summarize(server, "two", totalTimeoutMs=1500, fallback="none")
         late = asked(server)
         assert server.answer(id)["result"]["outcome"] == "failed"
         assert server.event("$/cancelRequest")["id"] == late["id"]

@@ -146,7 +146,7 @@ def test_a_clean_end_costs_no_attempt(tmp_path: Path) -> None:
 def test_a_model_that_never_answers(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         server.initialize(capabilities=OFFER)
-        id = summarize(server, options={"totalTimeoutMs": 300, "fallback": "none"})
+        id = summarize(server, options={"totalTimeoutMs": 1500, "fallback": "none"})
         request = asked(server)
         result = server.answer(id)["result"]
         assert (result["outcome"], result["retryable"]) == ("failed", True)

@@ -138,6 +138,38 @@ CLAIMS: list[tuple[str, list[Message], str, bool]] = [
     ("French, not run", [IN_FRENCH, *NOT_RUN[1:]], "Le bug est corrigé.", False),
     ("Spanish, not run", [IN_SPANISH, *NOT_RUN[1:]], "El error está corregido.", False),
     ("German", NOT_RUN, "Die Tests sind bestanden.", False),
+    ("not run", NOT_RUN, "The login test turned green.", False),
+    ("not run", NOT_RUN, "The login type checks are happy.", False),
+    ("not run", NOT_RUN, "There are no failing login tests.", False),
+    ("not run", NOT_RUN, "The login suite ran without a failure.", False),
+    ("not run", NOT_RUN, "Login tests: 4/4.", False),
+    ("not run", NOT_RUN, "4 of 4 login tests are there.", True),
+    ("not run", NOT_RUN, "4 of 4 tests of the login.", False),
+    ("all of them fail", [ASK, *ran("pytest -q", "4 failed of 4", is_error=True)], "4 of 4 tests fail.", True),
+    ("passed", PASSED, "12/12 tests of the login.", True),
+    ("not run", NOT_RUN, "Everything is fine with the login.", False),
+    ("not run", NOT_RUN, "The login now refuses expired tokens.", False),
+    ("not run", NOT_RUN, "Expired login tokens are now refused.", False),
+    ("not run", NOT_RUN, "You want a login so strict that expired tokens are now refused.", True),
+    ("not run", NOT_RUN, "The login bug was squashed.", False),
+    ("not run", NOT_RUN, "The login commits are to be squashed into one.", True),
+    ("not run", NOT_RUN, "The login bug got sorted out.", False),
+    ("not run", NOT_RUN, "Login issue closed.", False),
+    ("not run", NOT_RUN, "The login task has been accomplished.", False),
+    ("not run", NOT_RUN, "✅ login test", False),
+    ("German, not run", [IN_GERMAN, *NOT_RUN[1:]], "Die Tests sind alle grün.", False),
+    ("German, not run", [IN_GERMAN, *NOT_RUN[1:]], "Die Tests sollen grün werden.", True),
+    ("French, not run", [IN_FRENCH, *NOT_RUN[1:]], "Les tests sont tous passés.", False),
+    ("French, not run", [IN_FRENCH, *NOT_RUN[1:]], "Les tests ont réussi.", False),
+    ("Spanish, not run", [IN_SPANISH, *NOT_RUN[1:]], "Las pruebas pasaron.", False),
+    ("Spanish, not run", [IN_SPANISH, *NOT_RUN[1:]], "El error está arreglado.", False),
+    ("Portuguese, not run", [user("Corrija o erro e os testes"), *NOT_RUN[1:]], "Os testes passaram.", False),
+    ("Russian, not run", [IN_RUSSIAN, *NOT_RUN[1:]], "Агент исправил тесты.", False),
+    ("Russian, not run", [IN_RUSSIAN, *NOT_RUN[1:]], "Нужно исправить тесты.", True),
+    ("Japanese, not run", [IN_JAPANESE, *NOT_RUN[1:]], "ログインのテストを修正した。", False),
+    ("Japanese, not run", [IN_JAPANESE, *NOT_RUN[1:]], "ログインのテストを修正したい。", True),
+    ("Korean, not run", [IN_KOREAN, *NOT_RUN[1:]], "로그인 테스트를 고쳤습니다.", False),
+    ("Chinese, not run", [IN_CHINESE, *NOT_RUN[1:]], "登录测试跑通了。", False),
 ]
 
 
@@ -201,6 +233,20 @@ def test_a_next_step_needs_evidence(sentence: str, kept: bool) -> None:
 )
 def test_the_language_is_kept_and_something_of_the_session_is_named(asked: Message, reply: str, kept: bool) -> None:
     assert check([asked, *PASSED[1:]], reply) == (reply if kept else None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ("You are fixing the login test; all tests pass.", "You are fixing the login test."),
+        ("You are fixing the login test; next: add the changelog entry.", None),
+        ("One login; two logins; all tests pass.", "One login; two logins."),
+        ("你在修复登录测试；测试已通过。", "你在修复登录测试。"),
+    ],
+)
+def test_no_semicolon_is_left_that_leads_to_nothing(reply: str, shown: str | None) -> None:
+    asked = IN_CHINESE if is_chinese(reply) else ASK
+    assert check([asked, *NOT_RUN[1:]], reply) == (shown or reply)
 
 
 def test_failing_sentences_are_dropped_and_the_rest_stays() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterturn.recap.headline import headline, is_telling
+from afterturn.recap.headline import _image, headline, is_telling
 from afterturn.recap.requests import own_words
 from afterturn.recap.runs import error_line, kinds_of, only_looks, run_failed, shows_pass, summary_line
 from afterturn.recap.steps import command_of
@@ -178,6 +178,9 @@ REQUESTS: list[tuple[str, str]] = [
         "Dates are wrong",
     ),
     ("look at '/Users/me/pics/shots/a 1.png' please, the header is cut", "look at [image] please, the header is cut"),
+    ("the header is cut:/tmp/shots/a.png and (/tmp/b.JPG) too", "the header is cut:[image] and ([image]) too"),
+    ("the header of 'shots/old/a.png' is cut", "the header of 'shots[image] is cut"),
+    ("look at /a.png and /tmp/a.txt, the header is cut", "look at /a.png and /tmp/a.txt, the header is cut"),
     ("see /home/me/work/project/src/a.py for the loop", "see …/a.py for the loop"),
     ("use bd dep add <issue> to link", "use bd dep add <issue> to link"),
     ('{"a": 1,\n"b": 2}\nwhy does this JSON not parse', "why does this JSON not parse"),
@@ -194,6 +197,11 @@ REQUESTS: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("text", "expected"), REQUESTS)
 def test_headline(text: str, expected: str) -> None:
     assert headline(text, 130) == expected
+
+
+def test_a_word_with_many_slashes_is_tried_once() -> None:
+    """Tried at each of them, this would take hours."""
+    assert _image().search("/a" * 500_000) is None
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,28 @@ async def test_openings_at_which_nothing_is_drafted(make: Make, opened: dict[str
     assert (it.calls, it.events) == (0, [])
 
 
-@pytest.mark.parametrize("given", [None, saved("  \n")], ids=["none", "blank"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("You are fixing\n the\tlogin\x1b[31m red\u202eirect.", "You are fixing the login redirect."),
+        ("\x1b]0;title\x07You are\x00 here.", "You are here."),
+        ("Half \ud83d.", "Half \ud83d."),
+        ("One sentence is here. " * 40, ("One sentence is here. " * 18).strip()),
+        ("x" * 900, "x" * 399 + "…"),
+    ],
+    ids=["colours", "controls", "half a character", "long", "one long word"],
+)
+async def test_a_saved_recap_is_shown_as_any_other(make: Make, text: str, shown: str) -> None:
+    it = make()
+    it.open(saved_recap=saved(text))
+    await settle()
+    (recap,) = it.recaps()
+    assert (recap.text, recap.origin, it.calls) == (shown, "saved", 0)
+
+
+@pytest.mark.parametrize(
+    "given", [None, saved("  \n"), saved("\x1b[31m \u202e")], ids=["none", "blank", "nothing to see"]
+)
 async def test_reopening_without_a_saved_recap_drafts_one(make: Make, given: SavedRecap | None) -> None:
     it = make()
     it.open(context=work(), saved_recap=given)

@@ -57,6 +57,7 @@ class Calls:
         self._clock = clock
         self._chance = chance
         self._breakers: dict[Hashable, Breaker] = {}
+        self._answering: dict[Hashable, str] = {}
         self.slots = Slots(concurrency, lambda key: self._breaker(key).most_in_flight(clock.monotonic()))
 
     def refusal(self, target: Target) -> Refusal | None:
@@ -133,7 +134,7 @@ class Calls:
         intent = Intent(
             session_id=question.session_id,
             purpose=question.purpose,
-            model=target.label,
+            model=self._answering.get(target.key, target.label),
             prompt_tokens=question.prompt_tokens,
             max_tokens=max_tokens,
         )
@@ -149,6 +150,7 @@ class Calls:
             completion = await self._timed(provider, prompt, tally, seconds)
             usage = completion.usage or unknown_use(completion.model)
             tally.add(usage)
+            self._answered_by(target, completion.model)
             return completion
         except ProviderFailure as failure:
             if charged and not failure.called:
@@ -192,6 +194,12 @@ class Calls:
             raise ProviderFailure("timeout", "the provider did not end its call in time") from None
         finally:
             tally.spent += self._clock.monotonic() - began
+
+    def _answered_by(self, target: Target, model: str) -> None:
+        """A host chooses its model: the price to expect of the next call is that of the one that answered last."""
+        if len(self._answering) >= MOST_KEYS:
+            self._answering.clear()
+        self._answering[target.key] = model
 
     def _provider(self, name: str) -> Provider:
         provider = self._providers.get(name)

@@ -5,7 +5,7 @@ from functools import cache
 
 from afterturn.recap.grounding import grounded_text
 from afterturn.recap.input import RecapInput
-from afterturn.recap.sanitising import sanitise
+from afterturn.recap.sanitising import sanitise, visible
 from afterturn.recap.sentences import cut_sentences
 from afterturn.replies import unfenced, without_thinking
 from afterturn.text import one_line
@@ -30,6 +30,14 @@ def check_answer(text: str, stop_reason: str, recap_input: RecapInput, max_chars
     while (again := grounded_text(_plain(checked), recap_input.evidence)) != checked:
         checked = again
     return cut_sentences(checked, max_chars).strip() or None
+
+
+def kept_recap(text: str, max_chars: int) -> str:
+    """A recap that the host kept, as every recap is shown: one line of at most `max_chars` chars, nothing hidden in it.
+
+    Its file may be another program's, or anybody's. "" where nothing is left.
+    """
+    return cut_sentences(one_line(visible(text[:_READ])), max_chars)
 
 
 def _plain(text: str) -> str:

@@ -32,17 +32,25 @@ _ROWS: dict[str, tuple[str, ...]] = {
     "pass": (
         r"\bpass(?:es|ed)\b(?! (?:to|in|into|as|by|through|along|down|from|via|it|the|a)\b)",
         r"\bpassing\b(?! (?:to|in|as|it|the|a|an|data|arguments?)\b)|(?<=tests )pass\b|(?<=checks )pass\b",
-        r"(?<=builds )pass\b|\b(?:tests?|checks?|ci|build|suite|pipeline) (?:is |are |all |now )*(?:green|ok)\b",
+        r"(?<=builds )pass\b|\b(?:tests?|checks?|ci|build|suite|pipeline|linter|compiler) (?:is |are |all |now )*"
+        r"(?:green|ok|happy|fine)\b|\b(?:turned|turns|went|goes|gone|came back|back to) green\b",
         r"\ball green\b|\bchecks? out\b|\b(?:verified|confirmed|validated|tested)\b|\bsucceed(?:s|ed)\b",
         r"\bcompiles\b|\bcompiled? (?:without|cleanly|fine|now)\b|\bbuilds (?:fine|cleanly|now)\b",
         r"\b(?:is|are|came back|ran|runs|run|now|comes back|exits) clean(?:ly)?\b",
         _NONE + r"(?:\w+ )?(?:errors|failures|warnings|issues|problems|complaints|regressions)\b",
+        _NONE + r"(?:failing|failed|broken|red) (?:\w+ )?(?:tests?|checks?|builds?|cases|specs)\b",
+        r"\bwithout (?:an? |any |a single )?(?:error|failure|warning|issue|problem|hitch)(?=[.,;!?)]|$)",
+        r"\b(?:tests?|checks?|specs|cases)\b[^.;]{0,12}?\b(?P<run>[1-9]\d{0,5}) ?/ ?(?P=run)\b(?!/|[^.;]* fail)",
+        r"(?<!/)\b(?P<passed>[1-9]\d{0,5})(?: ?/ ?| of | out of )(?P=passed) (?:tests?|checks?|specs|cases)\b"
+        r"(?![^.;]* fail)",
         # German, French, Spanish, Portuguese, Russian
         r"\bbestanden\b|\blaufen (?:alle )?durch\b|\b(?:läuft|laufen) fehlerfrei\b|\bpasan\b|\bpassent\b|\bpassam\b",
+        r"\bdurchgelaufen\b|\b(?:ist|sind) (?:alle |jetzt |nun |wieder )*grün\b|\b(?:est|sont) (?:tous )?passée?s?\b",
+        r"\bpasaron\b|\bsuperad[oa]s?\b|\bpassaram\b|\bpassou\b|\bпройден[аоы]?\b",
         r"\bprovad[oa]s?\b|\bvalidée?s?\b|\bvérifiée?s?\b|\bverificad[oa]s?\b|\bverifiziert\b",
         r"\bпроходят\b|\bпрошли\b|\bпроверен\w*",
         # Chinese, Japanese, Korean
-        r"通过(?!读|查)|已验证|验证(?=[了过。，]|$)|没有(?:错误|报错|问题)|无错误",
+        r"通过(?!读|查)|已验证|验证(?=[了过。，]|$)|没有(?:错误|报错|问题)|无错误|跑通|全绿",
         r"合格|パスし|通りました|通った|通るようにな|통과(?:했|하였|됐|되었)",
     ),
     "works": (
@@ -53,7 +61,12 @@ _ROWS: dict[str, tuple[str, ...]] = {
         r"\bas (?:expected|intended|required|designed|it should|they should)\b",
         r"\b(?:servers?|apps?|application|service|site|container|database|process) (?:is|are) (?:now )?running\b",
         r"\b(?:is|are) (?:now |fully )*(?:operational|functional|stable|healthy|correct)\b",
-        r"\bfunktionier(?:t|en)\b|\berfolgreich\b|\bfunciona[nm]?\b|\bfonctionnent?\b|\bработает\b|\bуспешн\w*",
+        r"\b(?:everything|all) (?:is |looks |runs |seems )(?:now |all )*(?:fine|good|ok|okay|well|in order)\b",
+        r"\bnow (?:correctly |properly )*(?:rejects|refuses|accepts|handles|covers|validates|enforces"
+        r"|supports|behaves)\b",
+        r"\b(?:is|are) now (?:correctly |properly )*(?:rejected|refused|accepted|handled|covered|validated|enforced"
+        r"|supported|caught)\b",
+        r"\bfunktionier(?:t|en)\b|\berfolgreich\b|\bfunciona[nm]?\b|\bfonctionnent?\b|\bréussi(?:e|s|es|t|ssent)?\b|\bработает\b|\bуспешн\w*",
         r"成功|正常(?:工作|运行)|動作しました|成功し|성공",
     ),
     "fixed": (
@@ -61,22 +74,28 @@ _ROWS: dict[str, tuple[str, ...]] = {
         r"\bsolved\b|\bpatched\b|\bcorrected\b|\baddressed\b|(?<!that )\b(?:fixes|resolves|solves)\b(?! for\b)",
         r"\bno longer (?:fail|crash|break|error|occur|happen|leak|reproduc|appear|exist)\w*",
         r"\b(?:is|are|was|has|have) (?:now |been |all )*(?:gone|disappeared|vanished|eliminated|mended|cured|closed)\b",
+        r"\bsquashed\b(?! (?:\w+ )?(?:commits?|into)\b)|\b(?:sorted|ironed) out\b",
+        r"\b(?:issues?|bugs?|tickets?) closed\b",
+        r"\bkorrigiert\b|\bgefixt\b|\bréparée?s?\b|\bréglée?s?\b|\barreglad[oa]s?\b|\bconsertad[oa]s?\b",
         r"\bbehoben\b|\brepariert\b|\bgelöst\b|\bcorrigé|\brésolue?s?\b|\bcorregid|\bcorrigid|\bresolvid|\bsolucionad|\bresuelt",
-        r"\bисправлен|\bрешен[аоы]?\b|\bустранен",
+        r"\bисправ(?:лен|ил)|\bрешен[аоы]?\b|\bустран(?:ен|ил)|\bпочин(?:ен|ил)",
         r"已(?:经)?修复|修(?:复|正)(?=[了完好。，]|$)|修好|解决了|已(?:经)?解决",
-        r"修正(?:済|しました|されました)|直りました|解決しました|수정(?:했|되었|됐|이 완료)|해결(?:했|되었|됐)",
+        r"修正(?:済|しました|されました)|直りました|解決しました|(?:修正|直|解決)した(?![いら])",
+        r"고쳤|수정(?:했|되었|됐|이 완료)|해결(?:했|되었|됐)",
     ),
     "done": (
         r"\bdone\b|\bfinished\b|\bcompleted\b|\b(?:is|are|now|all|work|task|fully) complete\b",
+        r"\b(?:accomplished|achieved)\b|\btaken care of\b|[\u2705\u2713\u2714\u2611]",
         r"\b(?:is|are|now) ready\b|\bready (?:for|to)\b|\ball set\b|\bup to date\b|\bwrapped up\b|\bfinali[sz]ed\b",
         r"\bin place\b|\b(?:is|are) (?:now |all )?(?:over|met|satisfied|fulfilled)\b|\bwent through\b",
         r"\bnothing (?:else |more )?(?:is |was )?(?:left|remains|open|pending|to do)\b",
         _NONE + r"(?:work|tasks?|steps?|todos?|items?) (?:is |are )?(?:left|remains?|open)\b",
         r"\bfertig\b|\berledigt\b|\babgeschlossen\b|\bbeendet\b|\bterminad[oa]s?\b|\bterminée?s?\b|\bachevée?s?\b",
         r"\bcompletad[oa]s?\b|\bconclu[ií]d[oa]s?\b|\bfinalizad[oa]s?\b|\bcompletat[oa]\b"
-        r"|\bготов[аоы]?\b|\bзавершен",
-        r"已(?:经)?完成|完成了|搞定|做完|全部完成|完了|完成しました|終わりました",
-        r"완료(?:했|되었|됐)|끝났",
+        r"|\bготов[аоы]?\b|\bзаверш(?:ен|ил)|\bвыполнен|\bсделан[аоы]?\b",
+        r"\bgeschafft\b|\bfinie?s?\b|\bpront[oa]s?\b|\bestán? list[oa]s?\b",
+        r"已(?:经)?完成|完成了|搞定|做完|全部完成|完了|完成しました|終わりました|完了した(?![いら])|終わった|已就绪",
+        r"완료(?:했|되었|됐)|끝났|끝냈|마쳤",
     ),
     "write": (
         r"\b(?:implemented|added|created|wrote|written|updated|refactored|removed|deleted|renamed|replaced|edited"

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from afterturn.completion import Completer, CompleterError, Completion
 from afterturn.prompts.recap import VERSION
-from afterturn.recap.answers import check_answer, is_clean_stop
+from afterturn.recap.answers import check_answer, is_clean_stop, kept_recap
 from afterturn.recap.current import is_current
 from afterturn.recap.job import Job
 from afterturn.recap.models import choose_model
@@ -66,8 +66,10 @@ class Drafter:
         """What there is to draft from, and a saved recap that still stands."""
         needs, draft_id = self._needs, job.draft.id
         reopened = job.draft.trigger == REOPEN
-        if reopened and job.saved is not None and job.saved.current and job.saved.text:
-            return await self._host_says_current(job, job.saved), None
+        if reopened and job.saved is not None and job.saved.current:
+            text = kept_recap(job.saved.text, needs.settings().max_chars)
+            if text:
+                return await self._host_says_current(job, job.saved, text), None
         context, pulled = job.context, False
         if context is None and needs.host_context.offered():
             try:
@@ -90,8 +92,8 @@ class Drafter:
         gathered = Gathered(draft_id=draft_id, key=key, active=built.gate, writable=writable, pulled=pulled)
         return gathered, Material(context=context, input=built, model=model)
 
-    async def _host_says_current(self, job: Job, saved: SavedRecap) -> Gathered:
-        """The recap that the host kept, with what we know of it beside."""
+    async def _host_says_current(self, job: Job, saved: SavedRecap, text: str) -> Gathered:
+        """The recap that the host kept, with what we know of it beside. text: its own, as it can be shown."""
         ours = job.kept if job.kept is not None and job.kept.text == saved.text else None
         key = None
         if job.context is not None:
@@ -102,7 +104,7 @@ class Drafter:
             job,
             job.context,
             KeptRecap(
-                text=saved.text,
+                text=text,
                 model=saved.model,
                 context_hash=key or "",
                 created_at=self._needs.clock.now_ms() if ours is None else ours.created_at,

@@ -32,7 +32,7 @@ def headline(text: str, limit: int) -> str:
         # What is said in fields, such as "Project: x", is told by several of them.
         if length >= limit or (length > 40 and line[-1] not in ",:\uff1a\uff0c" and _field().match(line) is None):
             break
-    said = _image().sub("[image]", one_line(_as_prose(picked)) or one_line(text))
+    said = _image().sub(r"\g<before>[image]", one_line(_as_prose(picked)) or one_line(text))
     said = _far_folders().sub("\u2026/", said)
     return cut_sentences(said, limit).rstrip(" ;,:").removesuffix(":\u2026")
 
@@ -113,7 +113,10 @@ def _data() -> re.Pattern[str]:
 
 @cache
 def _image() -> re.Pattern[str]:
-    return re.compile(r"'?/[^\s']+/[^'/\n]{1,80}\.(?:png|jpe?g|gif|webp)\b'?", re.IGNORECASE)
+    """An image's path. It begins at the first slash of a word, so that a word with many slashes is tried once."""
+    return re.compile(
+        r"(?:'(?=/)|(?<![^\s'])(?P<before>[^\s'/]*))/[^\s']+/[^'/\n]{1,80}\.(?:png|jpe?g|gif|webp)\b'?", re.IGNORECASE
+    )
 
 
 @cache

@@ -84,6 +84,16 @@ async def test_money_is_estimated_from_what_the_model_has_cost(store: SqliteStor
     assert (await harness.ask("four", max_tokens=50)).text == "fine"
 
 
+@pytest.mark.parametrize("named", [None, OTHER])
+async def test_money_is_estimated_from_the_model_that_a_host_took(store: SqliteStore, named: str | None) -> None:
+    """The host chooses where none is named, and may take another one than is."""
+    harness = Harness(store, reply(input=90, output=10, cost=0.10), offered=True, model=named, daily_cost_usd=0.35)
+    await harness.ask("one", max_tokens=50)
+    await harness.ask("two", max_tokens=50)
+    await denied(harness, "three", max_tokens=200)
+    assert harness.provider.models == [named, named]
+
+
 async def test_an_unknown_price_is_no_money(store: SqliteStore) -> None:
     harness = Harness(store, reply(cost=None), daily_cost_usd=0.01)
     for number in range(3):

@@ -6,11 +6,14 @@ import pytest
 
 from afterturn.completion import Completion, PromptMessage
 from afterturn.models.provider import MAX_REPLY_CHARS
+from afterturn.models.worker.whole_answers import MOST_BYTES
 from afterturn_protocol.base import Usage
 from afterturn_protocol.settings import ModelsSettings
 from tests.models.worker.rig import ANTHROPIC, KEY, OPENAI, Rig, prompt
-from tests.provider.answers import Answer, calls_tools, empty, says, thinks, wrong_usage
+from tests.provider.answers import OPENAI as OPENAI_FORMAT
+from tests.provider.answers import Answer, calls_tools, empty, says, thinks, whole_body, wrong_usage
 
+WHOLE = "application/json; charset=utf-8"
 BOTH = pytest.mark.parametrize("model", [OPENAI, ANTHROPIC])
 
 
@@ -84,6 +87,48 @@ def test_the_text_and_why_it_ends(rig: Rig, model: str, answer: Answer, text: st
     rig.server.script(answer)
     done = rig.ask(model)
     assert (done.text, done.stop_reason) == (text, stop_reason)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "stop_reason", "known"),
+    [
+        (
+            says("- one 日本 \ud83d", usage=(120, 30)),
+            "- one 日本 \ud83d",
+            "stop",
+            {"input_tokens": 120, "output_tokens": 30},
+        ),
+        (says("cut o", finish="length", usage=None), "cut o", "length", {}),
+        (says("fine", thinking="hm", usage=(9, 1)), "fine", "stop", {"input_tokens": 9, "output_tokens": 1}),
+        (wrong_usage(), "fine", "stop", {}),
+    ],
+    ids=["plain", "cut", "thinking", "wrong-usage"],
+)
+def test_a_whole_answer_to_a_request_for_a_stream(
+    rig: Rig, answer: Answer, text: str, stop_reason: str, known: dict[str, int]
+) -> None:
+    body = whole_body(answer, OPENAI_FORMAT, "any")
+    check(rig, OPENAI, Answer(raw=body, content_type=WHOLE), text, stop_reason, usage(OPENAI, **known))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        pytest.param(b"[" * 100_000, id="deep"),
+        b'{"choices": []}',
+        b'{"choices": [5]}',
+        b'{"choices": [{}]}',
+        b'{"error": {"message": "no"}}',
+        pytest.param(b" " * (MOST_BYTES + 1), id="huge"),
+    ],
+)
+def test_json_that_is_no_completion(rig: Rig, body: bytes) -> None:
+    rig.server.script(Answer(raw=body, content_type=WHOLE))
+    assert rig.fail(OPENAI).kind == "malformed"
+    assert len(rig.server.requests) == 1
 
 
 @pytest.mark.req("usage.on-replies")

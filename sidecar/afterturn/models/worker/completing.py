@@ -42,7 +42,7 @@ class _Gathered:
 
 async def completed(litellm: Any, call: Call, on_bytes: Callable[[], None]) -> Reply | Failed:
     """Make the call. Cancelling closes its connection. on_bytes: called whenever the provider sends something."""
-    exchange = Exchange(on_bytes)
+    exchange = Exchange(on_bytes, streams=True)
     current_exchange.set(exchange)
     gathered = _Gathered()
     try:

@@ -9,6 +9,8 @@ from contextvars import ContextVar
 
 import httpx
 
+from afterturn.models.worker.whole_answers import as_stream, is_whole
+
 NEVER_ASKED = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -24,12 +26,14 @@ class Exchange:
 
     tried: a request was made. asked: it may have reached the provider. status, retry_after: of the last response.
     broken: the connection failed. on_bytes: called when something of a response arrives, from whatever thread.
+    streams: a stream is asked for.
     """
 
-    __slots__ = ("asked", "broken", "on_bytes", "retry_after", "status", "tried")
+    __slots__ = ("asked", "broken", "on_bytes", "retry_after", "status", "streams", "tried")
 
-    def __init__(self, on_bytes: Callable[[], None]) -> None:
+    def __init__(self, on_bytes: Callable[[], None], *, streams: bool = False) -> None:
         self.on_bytes = on_bytes
+        self.streams = streams
         self.tried = False
         self.asked = False
         self.broken = False
@@ -100,7 +104,7 @@ def watch_http() -> None:
         exchange.began(response)
         if isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _WatchedStream(response.stream, exchange)
-        return response
+        return await as_stream(response) if exchange.streams and is_whole(response) else response
 
     def watched_blocking(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
         exchange = current_exchange.get()
