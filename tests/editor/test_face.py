@@ -114,6 +114,18 @@ def test_an_editor_has_every_method_and_event_of_a_harness(home: Path, project: 
             "$.arguments",
             "one object at most",
         ),
+        (
+            "workspace/executeCommand",
+            {"command": "afterturn.searchTraces", "arguments": [{"query": "x", "limit": 0}]},
+            "$.arguments[0].limit",
+            "integer >= 1",
+        ),
+        (
+            "workspace/executeCommand",
+            {"command": "afterturn.searchTraces", "arguments": [{"query": " "}]},
+            "$.arguments[0].query",
+            "text to look for",
+        ),
         ("workspace/executeCommand", {"command": "afterturn.status", "arguments": [0]}, "$.arguments[0]", "object"),
         ("workspace/executeCommand", {"command": "afterturn.status", "arguments": [""]}, "$.arguments[0]", "object"),
         (

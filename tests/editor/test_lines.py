@@ -42,8 +42,24 @@ def test_a_change_is_what_it_is_in_a_plain_text(text: str, new: str, data: st.Da
     assert [lines.fenced(n) for n in range(len(lines))] == [expected.fenced(n) for n in range(len(expected))]
 
 
+ENDS = st.lists(st.sampled_from(["\r", "\n", "\r\n", "a", "```"])).map("".join)
+
+
+@given(ENDS, ENDS, st.data())
+def test_ends_of_lines_are_made_and_torn_by_changes(text: str, new: str, data: st.DataObject) -> None:
+    places = [n for n in range(len(text) + 1) if text[max(n - 1, 0) : n + 1] != "\r\n"]
+    start, end = sorted((data.draw(st.sampled_from(places)), data.draw(st.sampled_from(places))))
+    lines = Lines(text)
+    lines.change(place(text, start), place(text, end), new)
+    changed = text[:start] + new + text[end:]
+    assert text_of(lines) == text_of(Lines(changed))
+    last = (len(lines), 0)
+    lines.change(last, last, "\n!")
+    assert text_of(lines) == text_of(Lines(f"{changed}\n!"))
+
+
 def place(text: str, index: int) -> tuple[int, int]:
-    before = text[:index].split("\n")
+    before = split_lines(text[:index])
     return len(before) - 1, len(before[-1])
 
 
@@ -97,6 +113,19 @@ def test_an_id_with_blanks_stands_in_quotes(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "session_id"),
+    [
+        ("session: bob's-login", "bob's-login"),
+        ('session: "bob\'s login"', "bob's login"),
+        ("- session: 'the \"old\" one'", 'the "old" one'),
+        ("session: `'x'`", "'x'"),
+    ],
+)
+def test_an_id_may_have_quotes_inside(line: str, session_id: str) -> None:
+    assert named_session(line) == session_id
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "session:",
@@ -108,6 +137,8 @@ def test_an_id_with_blanks_stands_in_quotes(line: str) -> None:
         "my session: s1",
         "sessions: s1",
         "the session: s1 ended",
+        '"session: s1"',
+        "session: 'one' 'two'",
     ],
 )
 def test_prose_is_no_session_line(line: str) -> None:

@@ -48,8 +48,8 @@ def test_what_fits_is_taken() -> None:
         ({**HOVER, "position": {"line": "3", "character": 0}}, "$.position.line", "integer"),
         ({**HOVER, "position": {"line": 2.0, "character": 0}}, "$.position.line", "integer"),
         ({**HOVER, "position": {"line": True, "character": 0}}, "$.position.line", "integer"),
-        ({**HOVER, "position": {"line": -1, "character": 0}}, "$.position", "integer in [0:2147483647]"),
-        ({**HOVER, "position": {"line": 2**31, "character": 0}}, "$.position", "integer in [0:2147483647]"),
+        ({**HOVER, "position": {"line": -1, "character": 0}}, "$.position.line", "integer in [0:2147483647]"),
+        ({**HOVER, "position": {"line": 0, "character": 2**31}}, "$.position.character", "integer in [0:2147483647]"),
     ],
 )
 def test_a_misfit_has_its_place(value: Any, path: str, expected: str) -> None:

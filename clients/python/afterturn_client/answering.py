@@ -1,5 +1,6 @@
 """Requests of the server, answered by plain functions: a completion, the context (spec/server-requests.md)."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import isawaitable, iscoroutinefunction
@@ -61,6 +62,12 @@ class Answering:
                 self._connection.reply(id, result)
             if scope.cancelled_caught:
                 self._connection.refuse(id, REQUEST_CANCELLED, "cancelled")
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            log.warning("what the handler of %s waited for was cancelled", method)
+            self._connection.refuse(id, INTERNAL_ERROR, "the client's handler failed")
         except AfterturnError as problem:
             log.warning("%s", problem)
             self._connection.refuse(id, INTERNAL_ERROR, "the client cannot answer this")

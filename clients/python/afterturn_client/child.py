@@ -24,6 +24,7 @@ class Child:
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self._parent = os.getpid()
         self._stdin, self._stdout, self._stderr = _pipes(process)
         self._said = bytearray()
 
@@ -51,7 +52,7 @@ class Child:
 
     @property
     def watch_pid(self) -> int | None:
-        return os.getpid()
+        return self._parent
 
     @property
     def last_words(self) -> str:
@@ -85,8 +86,8 @@ class Child:
             await self._process.aclose()
 
     def _signal(self, number: int) -> None:
-        # Once it was waited for, its number may be another's.
-        if self._process.returncode is None:
+        # Once it was waited for, its number may be another's; in a fork of its parent it is not ours to end.
+        if self._process.returncode is None and self._parent == os.getpid():
             try:
                 os.killpg(self._process.pid, number)
             except ProcessLookupError:

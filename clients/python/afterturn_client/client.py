@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
-import anyio
 from msgspec import Struct
 
 from afterturn import __version__
@@ -88,6 +87,7 @@ class Afterturn(Nouns):
         self._listening = Listening()
         self._progress: dict[int | str, OnProgress] = {}
         self._last_token = 0
+        self._entered = False
         self._run: Run | None = None
         self._hello: InitializeResult | None = None
 
@@ -137,12 +137,15 @@ class Afterturn(Nouns):
     # -- beginning and end -------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        if self._run is not None:
+        if self._entered:
             raise NotOpen("a client is started once; make another one")
-        link = await self._open_link()
-        tasks = await anyio.create_task_group().__aenter__()
-        self._run = Run(link, tasks, self._handlers, self._receive_event, self._listening)
-        tasks.start_soon(self._run.serve)
+        self._entered = True
+        try:
+            link = await self._open_link()
+        except BaseException:
+            self._entered = False
+            raise
+        self._run = Run(link, self._handlers, self._receive_event, self._listening)
         try:
             self._hello = await self._shake_hands(link, self._run.connection)
         except BaseException:

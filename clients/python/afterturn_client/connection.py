@@ -133,7 +133,7 @@ class Connection:
 
     def _check(self) -> None:
         if self.ended is not None:
-            raise self.ended
+            raise self.ended.again()
         if self._congested():
             raise Congested("the server does not read what it is sent")
 
@@ -191,7 +191,7 @@ class Connection:
 def result_of(method: str, answer: Answer) -> Any:
     """The undecoded result of what ended a call. Raises AfterturnError."""
     if isinstance(answer, AfterturnError):
-        raise answer
+        raise answer.again()
     if answer.error is not UNSET:
         error = decoded(method, answer.error, ErrorObject)
         raise ServerError(method, error.code, error.message, error.data)

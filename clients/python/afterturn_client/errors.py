@@ -12,11 +12,22 @@ AfterturnError
 +- NotOpen           used outside of `async with`
 """
 
+from typing import Any, Self, TypeVar
+
 from afterturn_protocol.errors import ErrorData
+
+E = TypeVar("E", bound="AfterturnError")
 
 
 class AfterturnError(Exception):
-    """Anything that keeps a call from its result."""
+    """Anything that keeps a call from its result. It can be copied, and pickled for another process."""
+
+    def again(self) -> Self:
+        """The same for one more caller: what is raised again and again holds on to the frames of all who caught it."""
+        return _made_again(type(self), self.args, self.__dict__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (type(self), self.args, self.__dict__)
 
 
 class ServerNotFound(AfterturnError):
@@ -84,3 +95,10 @@ class BadParams(AfterturnError):
 
 class NotOpen(AfterturnError):
     """The client is not started yet, or closed already."""
+
+
+def _made_again(kind: type[E], args: tuple[Any, ...], fields: dict[str, Any]) -> E:
+    """Not through __init__: its arguments are not what the text was made from."""
+    problem = kind.__new__(kind, *args)
+    problem.__dict__.update(fields)
+    return problem

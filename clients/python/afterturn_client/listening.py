@@ -61,10 +61,14 @@ class Listener(Generic[E]):
         """The next event, however long it takes. Raises what ended the connection."""
         while not self._kept:
             if self._ended is not None:
-                raise self._ended
+                raise self._ended.again()
             if self._changed.is_set():  # one that others wait for stays
                 self._changed = anyio.Event()
             await self._changed.wait()
+        return self._kept.popleft()
+
+    def at_hand(self) -> E:
+        """The next event without waiting, on any thread. Raises IndexError where there is none."""
         return self._kept.popleft()
 
     def wants(self, event: Any) -> bool:

@@ -55,20 +55,22 @@ class Pump:
 
     async def run(self, connection: Connection) -> None:
         """Work until the server has ended, and tell `connection` how. Raises nothing of its own."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write)
-            stderr_done = anyio.Event()
-            tasks.start_soon(self._drain, stderr_done)
-            problem = await self._read_to_the_end(connection)
-            code = await self._exit_code()
-            with anyio.move_on_after(LAST_BYTES_SECONDS):
-                await stderr_done.wait()
-            if self._closing:
-                connection.close()
-            else:
-                connection.end(problem or Exited(code, self._link.last_words))
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._write)
+                stderr_done = anyio.Event()
+                tasks.start_soon(self._drain, stderr_done)
+                problem = await self._read_to_the_end(connection)
+                code = await self._exit_code()
+                with anyio.move_on_after(LAST_BYTES_SECONDS):
+                    await stderr_done.wait()
+                if self._closing:
+                    connection.close()
+                else:
+                    connection.end(problem or Exited(code, self._link.last_words))
+                tasks.cancel_scope.cancel()
+        finally:
             self._ended.set()
-            tasks.cancel_scope.cancel()
 
     async def close(self, connection: Connection) -> None:
         """shutdown, exit, end of input; then SIGTERM, then SIGKILL, with two seconds in between."""

@@ -10,12 +10,15 @@ must not block, and must not call the client; a listener may be read wherever bl
 """
 
 import atexit
+import os
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, ExitStack
+from threading import Thread
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+import anyio
+from anyio.from_thread import BlockingPortal
 
 from afterturn_client.client import Afterturn as AsyncAfterturn
 from afterturn_client.errors import NotOpen
@@ -41,13 +44,23 @@ class Listener(Generic[E]):
 
     def __next__(self) -> E:
         try:
-            return self._wait(self._listener.soonest)
+            return self._next(self._listener.soonest)
         except NotOpen:
             raise StopIteration from None
 
     def next(self, timeout_ms: int = 60_000) -> E:
         """The next event. Raises TimedOut, and what ended the connection."""
-        return self._wait(lambda: self._listener.next(timeout_ms))
+        return self._next(lambda: self._listener.next(timeout_ms))
+
+    def _next(self, wait: Callable[[], Awaitable[E]]) -> E:
+        """What had come is still given when the client's loop has ended."""
+        try:
+            return self._wait(wait)
+        except NotOpen as ended:
+            try:
+                return self._listener.at_hand()
+            except IndexError:
+                raise ended from None
 
 
 def _twin(make: Callable[P, AsyncAfterturn]) -> "Callable[P, Afterturn]":
@@ -66,24 +79,27 @@ class Afterturn(SyncNouns):
         self._client = client
         self._portal: BlockingPortal | None = None
         self._stack = ExitStack()
+        self._pid = os.getpid()
 
     start = staticmethod(_twin(AsyncAfterturn.start))
     in_process = staticmethod(_twin(AsyncAfterturn.in_process))
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            portal = stack.enter_context(start_blocking_portal())
+            portal = _portal(stack)
             running: AbstractContextManager[AsyncAfterturn] = portal.wrap_async_context_manager(self._client)
             stack.enter_context(running)
             self._portal = portal
+            self._pid = os.getpid()
             self._stack = stack.pop_all()
-        # One that is never left would wait for its thread for ever when the interpreter ends.
+        # One that is never left ends in order all the same: its thread would just stop with the interpreter.
         atexit.register(self.__exit__)
         return self
 
     def __exit__(self, *problem: object) -> None:
         atexit.unregister(self.__exit__)
-        self._stack.close()
+        if not self._in_a_fork():
+            self._stack.close()
 
     def call(
         self, method: str, params: Any = None, *, timeout_ms: int | None = None, on_progress: OnProgress | None = None
@@ -123,6 +139,8 @@ class Afterturn(SyncNouns):
         """Run `work` in the client's loop. An interrupt here, such as Ctrl-C, cancels it there."""
         if self._portal is None:
             raise NotOpen("use the client inside of `with`")
+        if self._in_a_fork():
+            raise NotOpen("the client belongs to the process that this one was forked from: make another one")
         try:
             future = self._portal.start_task_soon(work)
         except RuntimeError as problem:
@@ -134,6 +152,34 @@ class Afterturn(SyncNouns):
         except BaseException:
             future.cancel()
             raise
+
+    def _in_a_fork(self) -> bool:
+        """Only the thread that forked lives on there: whoever waits for the client's own would do so for ever."""
+        return os.getpid() != self._pid
+
+
+def _portal(stack: ExitStack) -> BlockingPortal:
+    """An event loop on a thread of its own, ended by `stack`.
+
+    Not anyio's `start_blocking_portal`: a generator, which also ends the thread where it is thrown away, in a process
+    forked from this one too, which has no such thread.
+    """
+
+    async def serve() -> None:
+        async with BlockingPortal() as portal:
+            opened.set_result(portal)
+            await portal.sleep_until_stopped()
+
+    def stop(problem: type[BaseException] | None, *more: object) -> None:
+        portal.call(portal.stop, problem is not None)
+
+    opened: Future[BlockingPortal] = Future()
+    thread = Thread(target=anyio.run, args=(serve,), name="afterturn client", daemon=True)
+    thread.start()
+    portal = opened.result()
+    stack.callback(thread.join)
+    stack.push(stop)
+    return portal
 
 
 def _soon(work: Callable[[], T]) -> Callable[[], Awaitable[T]]:

@@ -7,11 +7,11 @@ import { trace } from "./trace.js";
 
 test("traces become episodes in the order of their newest, steps in theirs, superseded ones left out", () => {
   const traces = [
-    trace({ episodeId: "b", stepIndex: 1 }),
-    trace({ episodeId: "b", stepIndex: 0 }),
-    trace({ episodeId: "a", stepIndex: 0 }),
-    trace({ episodeId: "b", stepIndex: 2 }),
-    trace({ episodeId: "c", superseded: true }),
+    trace({ traceId: "b1", episodeId: "b", stepIndex: 1 }),
+    trace({ traceId: "b0", episodeId: "b", stepIndex: 0 }),
+    trace({ traceId: "a0", episodeId: "a", stepIndex: 0 }),
+    trace({ traceId: "b2", episodeId: "b", stepIndex: 2 }),
+    trace({ traceId: "c0", episodeId: "c", superseded: true }),
   ];
   const found = episodesOf(traces).map(({ episodeId, steps }) => [
     episodeId,
@@ -21,6 +21,12 @@ test("traces become episodes in the order of their newest, steps in theirs, supe
     ["b", 0, 1, 2],
     ["a", 0],
   ]);
+});
+
+test("a page of traces that came twice is there once", () => {
+  const page = [trace({ traceId: "b0", episodeId: "b" }), trace({ traceId: "a0", episodeId: "a" })];
+  const ids = episodesOf([...page, ...page]).map(({ steps }) => steps.map(({ traceId }) => traceId));
+  assert.deepEqual(ids, [["b0"], ["a0"]]);
 });
 
 test("an episode's line says what was asked, and when its last step was", () => {
@@ -124,4 +130,6 @@ test("a trace that holds little has a short page", () => {
 
 test("a session's id with blanks stands in quotes, as the server reads it", () => {
   assert.match(tracePage(trace({ sessionId: "my session" })), /^- session: "my session"$/mu);
+  assert.match(tracePage(trace({ sessionId: 'my "old" one' })), /^- session: 'my "old" one'$/mu);
+  assert.match(tracePage(trace({ sessionId: "bob's" })), /^- session: bob's$/mu);
 });

@@ -65,6 +65,8 @@ class StatusArguments(Shape, frozen=True, kw_only=True):
 
 T = TypeVar("T")
 
+_IN_ARGUMENT = "$.arguments[0]"
+
 Command = Callable[[types.ExecuteCommandParams], Coroutine[Any, Any, dict[str, Any]]]
 
 
@@ -115,7 +117,10 @@ class Commands:
             wanted = TracesSearchParams(
                 query=asked.query, project=asked.project, session_id=session_id, limit=asked.limit
             )
-            found = await self._needs.traces().search(wanted)
+            try:
+                found = await self._needs.traces().search(wanted)
+            except InvalidInputError as problem:
+                raise InvalidInputError(_IN_ARGUMENT + problem.path[1:], problem.expected) from None
         return msgspec.to_builtins(found)
 
     async def show_ref(self, params: types.ExecuteCommandParams) -> dict[str, Any]:
@@ -123,7 +128,7 @@ class Commands:
         asked = _argument(params, RefArguments)
         ref = asked.ref.strip().strip("`")
         if not is_ref(ref):
-            raise InvalidInputError("$.arguments[0].ref", A_REF)
+            raise InvalidInputError(f"{_IN_ARGUMENT}.ref", A_REF)
         session_id = asked.session_id
         if session_id is None:
             session_id = await self._session_at(asked.uri, asked.line)
@@ -151,7 +156,7 @@ def _argument(params: types.ExecuteCommandParams, type_: type[T]) -> T:
     given = list(params.arguments or ())
     if len(given) > 1:
         raise InvalidInputError("$.arguments", "one object at most")
-    return fitted(given[0] if given and given[0] is not None else {}, type_, "$.arguments[0]")
+    return fitted(given[0] if given and given[0] is not None else {}, type_, _IN_ARGUMENT)
 
 
 def _nothing() -> None:

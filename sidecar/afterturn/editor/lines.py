@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from afterturn.fences import fence_kind
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_ENDS = ("\n", "\r\n", "\r", "")
+_CR, _NONE = 2, 3
 _SESSION = re.compile(
     r"[^\w\n]{0,8}[Ss]ession[*_]{0,2}:[*_]{0,2}[ \t]+"
-    # In quotes an id may have blanks inside.
-    r"(?:([\"'`])(?P<quoted>[^\s\"'`](?:[^\r\n\"'`]{0,510}[^\s\"'`])?)\1|(?P<bare>[^\s\"'`]{1,512}))"
+    # In quotes an id may have blanks inside, and quotes of the other kinds.
+    r"(?:([\"'`])(?P<quoted>(?!\1)\S(?:(?:(?!\1)[^\r\n]){0,510}(?!\1)\S)?)\1"
+    r"|(?P<bare>[^\s\"'`](?:\S{0,510}[^\s\"'`])?))"
     r"[*_]{0,2}[ \t]*(?:-->|\*/)?[ \t]*"
 )
 _FENCED = re.compile(rb"`[^`]*`|~[^~]*~")
@@ -27,12 +30,14 @@ LONGEST_LINE = 10_000
 
 
 class Lines:
-    """A document's lines, without their ends, and beside each a byte: a fence's kind, a session line, or plain."""
+    """A document's lines, without their ends, and beside each two bytes: which end it has; and a fence's kind, a
+    session line, or plain."""
 
-    __slots__ = ("_kinds", "_lines")
+    __slots__ = ("_ends", "_kinds", "_lines")
 
     def __init__(self, text: str) -> None:
         self._lines = split_lines(text)
+        self._ends = _ends_of(text, len(self._lines))
         self._kinds = _kinds_of(self._lines)
 
     def __len__(self) -> int:
@@ -46,10 +51,18 @@ class Lines:
         """Put `text` in place of what is between two places, each a line and a char in it; past the end is the end."""
         start, end = self._within(start), self._within(end)
         end = max(start, end)
-        head, tail = self._lines[start[0]][: start[1]], self._lines[end[0]][end[1] :]
-        new = split_lines(head + text + tail)
-        self._lines[start[0] : end[0] + 1] = new
-        self._kinds[start[0] : end[0] + 1] = _kinds_of(new)
+        first, last = start[0], end[0]
+        whole = self._lines[first][: start[1]] + text + self._lines[last][end[1] :] + _ENDS[self._ends[last]]
+        if first > 0 and self._ends[first - 1] == _CR:  # with a line feed behind it, it is one end and not two
+            first -= 1
+            whole = f"{self._lines[first]}\r{whole}"
+        lines = split_lines(whole)
+        ends = _ends_of(whole, len(lines))
+        if self._ends[last] != _NONE:
+            del lines[-1], ends[-1]  # what stands behind the last end is the next line, which stays
+        self._lines[first : last + 1] = lines
+        self._ends[first : last + 1] = ends
+        self._kinds[first : last + 1] = _kinds_of(lines)
 
     def fenced(self, number: int) -> bool:
         """Whether a line is fenced code, or a fence."""
@@ -113,6 +126,15 @@ class Lines:
 def split_lines(text: str) -> list[str]:
     """The lines of a text, without their ends, which are those that LSP knows; never none."""
     return _LINE_END.split(text) if "\r" in text else text.split("\n")
+
+
+def _ends_of(text: str, count: int) -> bytearray:
+    """The end of each of a text's lines, as places in _ENDS."""
+    if "\r" in text:
+        return bytearray([*map(_ENDS.index, _LINE_END.findall(text)), _NONE])
+    ends = bytearray(count)
+    ends[-1] = _NONE
+    return ends
 
 
 def named_session(line: str) -> str | None:

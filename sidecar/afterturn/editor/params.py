@@ -94,8 +94,8 @@ def _misfit(problem: BaseException, path: str) -> tuple[str, str]:
         return path, str(problem)
     if isinstance(problem, ValueError) and (enum := re.search(r"is not a valid (\w+)", str(problem))):
         return path, enum[1]
-    if isinstance(problem, ValueError) and (bound := re.search(r"in range (\[\S+\])", str(problem))):
-        return path, f"integer in {bound[1]}"
+    if isinstance(problem, ValueError) and (bound := re.search(r"\.(\w+) should be in range (\[\S+\])", str(problem))):
+        return f"{path}.{_camel(bound[1])}", f"integer in {bound[2]}"
     return path, "another shape"
 
 

@@ -80,6 +80,8 @@ def answer(mode: str, message: dict[str, Any]) -> None:
         for _ in range(2):
             send(id="q", method="host/getContext", params={"sessionId": "s"})
         send(id=id, result={"batches": 1})
+    elif mode == "asks":
+        send(id=f"about {id}", method="host/getContext", params={"sessionId": "s"})
     elif mode == "misfit":
         send(id=id, result={"batches": "many"})
     elif mode == "neither":
@@ -94,6 +96,9 @@ def serve(mode: str) -> None:
     cancelled: list[Any] = []
     for message in messages():
         if "method" not in message:
+            asked = str(message["id"]).removeprefix("about ")
+            if mode == "asks":
+                send(id=asked, result={"batches": -message["error"]["code"]})
             continue
         if message["method"] == "initialize":
             if mode == "other-version":

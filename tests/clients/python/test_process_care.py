@@ -1,6 +1,9 @@
 """A server may crash, hang, flood or lie: each call still ends, in time, with an error that says what happened."""
 
+import asyncio
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
 
@@ -24,10 +28,12 @@ from afterturn_client import (
     ServerNotFound,
     TimedOut,
     WrongVersion,
+    pump,
 )
 from afterturn_client.errors import AfterturnError
 from afterturn_protocol.condense import FlushParams, PlanParams
 from afterturn_protocol.context import RecapContext
+from afterturn_protocol.errors import ErrorData
 from afterturn_protocol.sampling import GetContextParams
 
 pytestmark = pytest.mark.anyio
@@ -89,6 +95,32 @@ async def test_a_crash_ends_every_open_call_and_every_later_one() -> None:
     assert all("disk on fire" in str(each) for each in problems)
 
 
+async def test_an_error_that_comes_again_and_again_holds_on_to_nobody() -> None:
+    async with bounded(), stub("crash") as client:
+        depths: list[int] = []
+        for _ in range(3):
+            with pytest.raises(Exited) as caught:
+                await client.condense.flush(FLUSH)
+            depths.append(len(caught.traceback))
+    assert depths[1] == depths[2]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Exited(9, "disk on fire"),
+        TimedOut("condense/flush", 50),
+        ServerError("condense/flush", -32803, "no", ErrorData(kind="busy", retryable=True)),
+        WrongVersion("another version", [7]),
+        NotOpen("the client is closed"),
+    ],
+    ids=lambda problem: type(problem).__name__,
+)
+def test_an_error_can_be_copied_and_sent_to_another_process(problem: AfterturnError) -> None:
+    for twin in (copy.copy(problem), pickle.loads(pickle.dumps(problem))):
+        assert (type(twin), str(twin), vars(twin)) == (type(problem), str(problem), vars(problem))
+
+
 async def test_a_hang_ends_at_the_calls_own_limit_and_is_cancelled_there() -> None:
     async with bounded(), stub("hang") as client:
         with pytest.raises(TimedOut, match="condense/flush"):
@@ -122,6 +154,15 @@ async def test_two_questions_under_one_id_are_both_answered() -> None:
             await client.condense.flush(FLUSH)
             for _ in range(2):
                 await asked.acquire()
+
+
+async def test_a_handler_that_is_cancelled_by_others_costs_its_answer_only() -> None:
+    async def context(params: GetContextParams) -> RecapContext:
+        raise asyncio.CancelledError
+
+    async with bounded(), stub("asks", context=context) as client:
+        for _ in range(2):
+            assert (await client.condense.flush(FLUSH)).batches == 32603
 
 
 async def test_a_flooded_stderr_stops_nothing_and_only_its_end_is_kept() -> None:
@@ -268,6 +309,51 @@ async def test_cancelling_the_program_around_it_ends_the_child() -> None:
                 await anyio.sleep_forever()
         assert scope.cancelled_caught
         assert not psutil.pid_exists(pid_of(client))
+
+
+async def test_a_time_limit_that_comes_while_it_closes_leaves_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pump, "GRACE_SECONDS", 0.1)
+    async with bounded():
+        client = stub("stubborn")
+        await client.__aenter__()
+        closing = asyncio.create_task(client.__aexit__())
+        await anyio.lowlevel.checkpoint()
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+    assert not psutil.pid_exists(pid_of(client))
+
+
+async def test_clients_are_opened_and_closed_in_any_order_and_by_any_task() -> None:
+    async with bounded():
+        first = await asyncio.create_task(stub("good").__aenter__())
+        second = await asyncio.wait_for(stub("good").__aenter__(), PATIENCE_SECONDS)
+        await first.__aexit__()
+        await first.__aexit__()
+        assert (await second.condense.flush(FLUSH)).batches == 1
+        await asyncio.create_task(second.__aexit__())
+    assert not psutil.pid_exists(pid_of(first))
+    assert not psutil.pid_exists(pid_of(second))
+
+
+async def test_it_is_opened_once_also_by_two_at_once() -> None:
+    async with bounded():
+        client = stub("good")
+        one, other = await asyncio.gather(client.__aenter__(), client.__aenter__(), return_exceptions=True)
+        assert (one, type(other)) == (client, NotOpen)
+        await client.__aexit__()
+
+
+async def test_a_program_that_cancels_all_its_tasks_ends_the_child_and_every_call() -> None:
+    async with bounded(), stub("hang") as client:
+        call = asyncio.create_task(client.condense.flush(FLUSH))
+        await client.condense.plan(PlanParams(session_id="s"))
+        for task in asyncio.all_tasks() - {asyncio.current_task(), call}:
+            if task.get_name().startswith("afterturn"):
+                task.cancel()
+        with pytest.raises(NotOpen, match="cancelled"):
+            await call
+    assert not psutil.pid_exists(pid_of(client))
 
 
 PROGRAM = """

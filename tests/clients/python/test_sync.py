@@ -1,6 +1,7 @@
 """The blocking twin: the same client for code without an event loop, and for many threads at once."""
 
 import inspect
+import os
 import signal
 import subprocess
 import sys
@@ -70,6 +71,16 @@ def test_a_thread_that_listens_ends_with_the_client() -> None:
     thread.join(PATIENCE_SECONDS)
     assert not thread.is_alive()
     assert [event.session_id for event in seen] == ["s"]
+
+
+def test_events_that_had_come_are_read_after_the_end() -> None:
+    with Afterturn.in_process() as client:
+        listener, probe = client.listen(CondenseReady), client.listen(CondenseReady)
+        client.condense.on_turn_end(TURN_END)
+        event = probe.next()
+    assert list(listener) == [event]
+    with pytest.raises(NotOpen):
+        listener.next()
 
 
 def test_failures_are_the_same_errors() -> None:
@@ -144,6 +155,39 @@ def test_a_program_that_never_leaves_the_block_ends_all_the_same(start: str) -> 
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True)
     assert done.stderr == ""
     assert not psutil.pid_exists(int(done.stdout))
+
+
+FORKED = """
+import os, sys
+from afterturn_client import NotOpen
+from afterturn_client.sync import Afterturn
+
+with Afterturn.{start}() as client:
+    if os.fork() == 0:
+        try:
+            client.afterturn.status()
+        except NotOpen as problem:
+            print(problem)
+        sys.exit(7)
+    print(os.waitstatus_to_exitcode(os.wait()[1]), bool(client.afterturn.status().version))
+"""
+
+
+@pytest.mark.parametrize("start", ["start", "in_process"])
+def test_a_fork_of_the_program_neither_uses_the_client_nor_waits_for_its_end(start: str) -> None:
+    # Newer Pythons warn of forks of a program with threads, which this is about.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED.format(start=start)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as program:
+        try:
+            printed, complained = program.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            if program.returncode is None:
+                os.killpg(program.pid, signal.SIGKILL)
+    lines = printed.splitlines()
+    assert "forked" in lines[0]
+    assert (lines[1:], complained) == (["7 True"], "")
 
 
 def calls_of(module: Any, prefix: str) -> dict[str, list[inspect.Parameter]]:

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import socket
 import subprocess
 import threading
 import time
@@ -62,13 +63,15 @@ class Neovim:
         self._screen.start()
 
     def __enter__(self) -> "Neovim":
-        self.until(lambda: Path(self.socket).exists(), "its socket")
+        self.until(self._listens, "its socket")
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self.process.poll() is None:
+        try:
             for each in psutil.Process(self.process.pid).children(recursive=True):
                 each.kill()
+        except psutil.NoSuchProcess:  # it has ended by itself, or is just about to
+            pass
         self.process.kill()
         self.process.wait()
         self._screen.join(PATIENCE_SECONDS)
@@ -138,6 +141,11 @@ class Neovim:
             'return vim.lsp.get_clients({ name = "afterturn" })[1]'
             ':request_sync("afterturn/status", vim.empty_dict(), 20000).result.process.pid'
         )
+
+    def _listens(self) -> bool:
+        """A socket's file is there before anybody listens."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.socket) == 0
 
     def _drain(self) -> None:
         """A terminal reads what is drawn; nobody looks at it."""

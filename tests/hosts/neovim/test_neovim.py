@@ -113,6 +113,26 @@ def test_a_recap_comes_when_the_focus_was_lost(neovim: Neovim) -> None:
     neovim.until(lambda: neovim.floats() == 0, "closed window")
 
 
+def test_one_that_was_closed_does_not_come_again(neovim: Neovim, home: Path) -> None:
+    """Whoever comes back closes it while the server is still asked whether there is one."""
+    neovim.type(FOCUS_LOST)
+    neovim.until_lua("return require('afterturn.recap').away()", "absence")
+    recap(home)
+    neovim.lua(
+        "local client = vim.lsp.get_clients({ name = 'afterturn' })[1]; local request = client.request;"
+        f" local kept = client:request_sync('recap/get', {{ sessionId = '{SESSION}' }}, 20000).result.recap;"
+        " require('afterturn.recap').ready(client.id, kept);"
+        " client.request = function(self, method, params, handler, ...)"
+        "  local answered = method ~= 'recap/get' and handler or function(...)"
+        "   vim.cmd.fclose(); handler(...); told = true end;"
+        "  return request(self, method, params, answered, ...) end"
+    )
+    assert neovim.float().replace("\n", " ") == RECAP
+    neovim.type(FOCUS_GAINED)
+    neovim.until_lua("return told", "answer")
+    assert neovim.floats() == 0
+
+
 def test_a_recap_that_a_harness_kept_meanwhile_is_there_on_return(neovim: Neovim, home: Path) -> None:
     neovim.type(FOCUS_LOST)
     neovim.until_lua("return require('afterturn.recap').away()", "absence")
@@ -182,12 +202,30 @@ def test_asking_once_is_not_asking_for_ever(neovim: Neovim, home: Path) -> None:
     assert told == "empty"
 
 
+def test_asking_a_server_that_dies_is_not_asking_for_ever(neovim: Neovim, home: Path) -> None:
+    neovim.lua("vim.o.cmdheight = 5")
+    capture(home)
+    server = psutil.Process(neovim.server_pid())
+    server.suspend()
+    neovim.lua("vim.cmd.Afterturn('recap')")
+    server.kill()
+    neovim.until_lua("return #vim.lsp.get_clients({ name = 'afterturn' }) == 0", "end")
+    neovim.lua("vim.cmd.edit()")
+    neovim.attached()
+    told = neovim.lua(
+        "local client = vim.lsp.get_clients({ name = 'afterturn' })[1];"
+        f" return client:request_sync('recap/now', {{ sessionId = '{SESSION}' }}, 20000).result.reason"
+    )
+    assert told == "empty"
+
+
 @pytest.mark.parametrize("granularity", ["turn", "tool"])
 def test_what_was_captured_is_told_once(neovim: Neovim, home: Path, granularity: str) -> None:
     capture(home, granularity=granularity)
     neovim.lua(
-        "local context = require('afterturn.context'); context.asked_for();"
+        "local context = require('afterturn.context');"
         " local client = vim.lsp.get_clients({ name = 'afterturn' })[1];"
+        " context.asked_for(client.id);"
         f" coroutine.wrap(function() told = context.of(client.id, '{SESSION}') end)()"
     )
     messages = neovim.until_lua("return told and told.messages", "context")
@@ -305,6 +343,7 @@ def test_the_oldest_neovim_that_is_promised_does_the_same(neovim: Neovim) -> Non
     )
     assert "ERROR" not in report
     neovim.type(b":tabclose\r")
+    neovim.until_lua("return #vim.api.nvim_list_tabpages() == 1", "closed tab")
     place_on(neovim, "t1")
     neovim.type(b"K")
     assert "grep -n redirect # 1" in neovim.float()

@@ -177,6 +177,8 @@ def test_a_ref_is_opened_in_the_session_that_its_document_names(desk: Desk) -> N
 
 
 def test_the_tree_shows_finished_work_newest_first_and_the_weight_of_each_step(worked: Window) -> None:
+    for begin in ("Fix", "α"):  # a step is drawn after its episode
+        worked.see(f"{ROW}:has-text('{begin}')")
     rows = worked.texts(ROW)
     assert [row.split(" ")[0] for row in rows] == ["Cover", "α", "Fix"]
     assert rows[1].startswith(f"α {ALPHA}")

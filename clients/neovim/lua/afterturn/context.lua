@@ -8,8 +8,9 @@ local MOST_STEPS = 50
 ---@type integer?
 local began_at
 
---- Whether a person is asking, who wants to hear of old work, too.
-local asked = false
+--- How often a person is asking, who wants to hear of old work, too, by client: one that dies answers never.
+---@type table<integer, integer>
+local asking = {}
 
 --- A server was started.
 function M.begin()
@@ -66,8 +67,9 @@ end
 
 --- The conversation that traces tell of. Of their own accord recaps are only of work since Neovim was started.
 ---@param traces table[] newest first
+---@param asked boolean whether a person asks for it
 ---@return table context
-local function context_of(traces)
+local function context_of(traces, asked)
   local steps = vim.tbl_filter(function(trace)
     return not (trace.superseded or trace.isSubagent)
   end, traces)
@@ -81,12 +83,13 @@ local function context_of(traces)
   return { messages = messages, revision = steps[1].traceId }
 end
 
---- Until the function that this gives is called, drafts are what a person asks for.
+--- Until the function that this gives is called, drafts of a client are what a person asks for.
+---@param client_id integer
 ---@return fun() answered
-function M.asked_for()
-  asked = true
+function M.asked_for(client_id)
+  asking[client_id] = (asking[client_id] or 0) + 1
   return function()
-    asked = false
+    asking[client_id] = asking[client_id] - 1
   end
 end
 
@@ -109,7 +112,7 @@ function M.of(client_id, session_id)
   if problem then
     return nil, vim.lsp.rpc_response_error(vim.lsp.protocol.ErrorCodes.InternalError, problem.message)
   end
-  return context_of(result.traces)
+  return context_of(result.traces, (asking[client_id] or 0) > 0)
 end
 
 return M

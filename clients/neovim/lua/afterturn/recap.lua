@@ -12,6 +12,11 @@ local M = {}
 ---@type afterturn.Shown?
 local shown
 
+--- When the recap was made that a person closed last, epoch ms: an answer that is under way may bring it once more,
+--- under another id.
+---@type integer?
+local closed
+
 --- Focus that is still to be told, oldest first, by client: one is told after the other.
 ---@type table<integer, { focused: boolean, at: integer }[]>
 local waiting = {}
@@ -44,6 +49,7 @@ function M.ready(client_id, recap)
         return
       end
       shown = nil
+      closed = recap.createdAt
       local client = vim.lsp.get_client_by_id(client_id)
       if client then
         client:request('recap/dismiss', { sessionId = recap.sessionId }, function() end)
@@ -70,7 +76,7 @@ end
 local function show_kept(client, session_id, since)
   client:request('recap/get', { sessionId = session_id }, function(_, result)
     local recap = result and result.recap
-    if type(recap) == 'table' and recap.createdAt >= since and not shown then
+    if type(recap) == 'table' and recap.createdAt >= since and recap.createdAt ~= closed and not shown then
       M.ready(client.id, recap)
     end
   end)
@@ -126,7 +132,8 @@ end
 
 --- `:Afterturn recap`: a recap now.
 function M.now()
-  local answered = context.asked_for()
+  local asked = afterturn.clients()[1]
+  local answered = asked and context.asked_for(asked.id)
   local sent = afterturn.execute('recap', {}, function(result, client)
     if type(result.recap) == 'table' then
       M.ready(client.id, result.recap)
@@ -136,7 +143,7 @@ function M.now()
       afterturn.say('there is nothing to tell (' .. tostring(result.reason) .. ')')
     end
   end, answered)
-  if not sent then
+  if answered and not sent then
     answered()
   end
 end

@@ -10,11 +10,16 @@ export interface Episode {
   steps: readonly Trace[];
 }
 
-/** Traces, the newest episode first, as episodes. Pages can cut one in two, so that its parts are joined. */
+/**
+ * Traces, the newest episode first, as episodes. Pages can cut one in two, so that its parts are joined; and can come
+ * twice, where somebody asks for one before it is there.
+ */
 export function episodesOf(traces: readonly Trace[]): Episode[] {
   const byId = new Map<string, Trace[]>();
+  const seen = new Set<string>();
   for (const trace of traces) {
-    if (trace.superseded) continue;
+    if (trace.superseded || seen.has(trace.traceId)) continue;
+    seen.add(trace.traceId);
     const steps = byId.get(trace.episodeId);
     if (steps === undefined) byId.set(trace.episodeId, [trace]);
     else steps.push(trace);

@@ -34,9 +34,10 @@ function facts(trace: Trace): string {
     .join("\n");
 }
 
-/** An id as a session line has it: in quotes, where it has blanks. */
+/** An id as a session line has it: in quotes that it does not have itself, where it has blanks or is in quotes. */
 function quoted(id: string): string {
-  return /\s/u.test(id) ? `"${id}"` : id;
+  const mark = ['"', "'", "`"].find((each) => !id.includes(each)) ?? '"';
+  return /\s|^["'`]|["'`]$/u.test(id) ? `${mark}${id}${mark}` : id;
 }
 
 function section(name: string, text: string): string {
