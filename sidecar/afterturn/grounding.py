@@ -25,6 +25,8 @@ _MOST_WORDS = 30
 _BETWEEN = re.compile(r"[\s\"'`\\,\[\]]+")
 # Each begins only where no char of its own comes before, so that a long run is read once and not from each char.
 _FILE_LINE = re.compile(r"(?<![\w@~+./\\-])([\w@~+./\\-]+\.[A-Za-z]\w{0,11}):(\d+)")
+# How a line of a file is named behind it: `a.ts:3`, `a.ts(3,5)`, `"a.py", line 3`, `a.ts#L3`.
+_LINE_BEHIND = re.compile(r"(?::L?|\(|#L|[\"'`)]?,? lines? )[0-9]")
 _PATH = re.compile(r"(?<![\w@~+./\\-])(?:[A-Za-z]:)?[\w@~+.-]*(?:[/\\]+[\w@~+.-]+)+[/\\]?")
 _FILE = re.compile(
     r"(?<![\w+./\\-])[\w+-][\w+.-]*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|rst|rs|go|c|h|cc|cpp|hpp|java|kt|rb"
@@ -110,13 +112,13 @@ class Source:
         )
 
     def numbers_lines_of(self, path: str) -> bool:
-        """Whether the source itself writes `path:line`."""
-        at = self._text.find(path + ":")
+        """Whether the source itself names lines of `path`."""
+        at = self._text.find(path)
         while at >= 0:
-            after = at + len(path) + 1
-            if self._text[after : after + 1].isdigit():
+            after = at + len(path)
+            if _LINE_BEHIND.match(self._text, after):
                 return True
-            at = self._text.find(path + ":", after)
+            at = self._text.find(path, after)
         return False
 
     @property

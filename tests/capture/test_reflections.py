@@ -55,6 +55,7 @@ def test_headings(heading: str) -> None:
         ("model: big\nreasoning: high effort with extended thinking\n", None),
         ("reasoning: high effort with extended thinking", None),
         ("reasoning: I cleared it because it was old", "I cleared it because it was old"),
+        (f"reasoning{COLON}high effort with extended thinking", "high effort with extended thinking"),
         ("name: foo\nReasoning: enabled for all the models\nverbosity: low", None),
         ("name: foo\nReasoning: I enabled it for all models\nsize: 3", "I enabled it for all models\nsize: 3"),
         ("Result: ok\nReasoning: enabled for all the models\nNext: none", "enabled for all the models\nNext: none"),

@@ -37,6 +37,9 @@ from tests.capture.test_normalising import step
         ('{"alpha": NaN, "usable": true}', (0.0, True)),
         ('{"alpha": Infinity, "usable": true}', (0.0, True)),
         (score(0.7, usable=False), (0.0, False)),
+        (score(0.7, usable="true"), (0.7, True)),
+        (score(0.7, usable="No"), (0.0, False)),
+        (score(0.7, usable="perhaps"), None),
         (score(0.2), (0.2, True)),  # what is usable is the model's to say (case 25)
         ('{"alpha": 1, "usable": true, "reason": null}', (1.0, True)),
         ("", None),

@@ -3,14 +3,21 @@
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from afterturn.capture.embedder import EmbeddingError
+from afterturn.cli.reembed import reembed
 from afterturn.cli.table import aligned
+from afterturn.store import StorePlace
+from afterturn.store.sqlite.store import SqliteStore
 from afterturn.text import width
 from tests.e2e.server import Server
 
@@ -193,8 +200,8 @@ def test_export(home: Path) -> None:
         ("traces list", 1, "there is no store at"),
         ("reembed", 1, "there is no store at"),
         ("traces", 2, "ACTION"),
-        ("traces list --limit 0", 2, "--limit"),
-        ("traces list --limit x", 2, "--limit"),
+        ("traces list --limit 0", 2, "--limit: a whole number from 1 is needed, not '0'"),
+        ("traces list --limit x", 2, "--limit: a whole number from 1 is needed, not 'x'"),
         ("traces show", 2, "TRACE"),
         ("traces search", 2, "QUERY"),
     ],
@@ -254,6 +261,34 @@ def test_reembed_makes_what_is_missing_and_what_is_stale(tmp_path: Path) -> None
     hits = json.loads(run(tmp_path, "traces", "search", "zeppelin", "--json").stdout)
     assert hits[0]["trace"]["episodeId"] == "e4"
     assert "summary" in hits[0]["scores"]
+
+
+class RefusesOne:
+    """An embedder that does not take one of the texts."""
+
+    model = "picky"
+    dimension = 1
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if any("zeppelin" in text for text in texts):
+            raise EmbeddingError("refused", of_text=True)
+        return [struct.pack("<f", 1.0) for _ in texts]
+
+
+def test_reembed_goes_on_behind_a_text_that_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    captured(tmp_path, "none")
+
+    async def made() -> int:
+        store = SqliteStore(StorePlace(file=tmp_path / "afterturn.db", own_folder=True))
+        code = await reembed(store, RefusesOne())
+        await store.close(timeout_ms=10_000)
+        return code
+
+    assert anyio.run(made) == 1
+    said = capsys.readouterr()
+    assert said.out.splitlines()[-1] == "3 traces have new vectors; 0 stale, 1 missing"
+    assert said.err == "afterturn: traces whose text the embedder refuses: 1\n"
+    assert vectors(tmp_path) == {"picky": 3}
 
 
 @pytest.mark.parametrize("embeddings", [{"provider": "none"}, {"model": "no-such"}])

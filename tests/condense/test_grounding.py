@@ -14,6 +14,7 @@ LOG = (
     "45.6% of 98765 bytes, 0.00123 s, 2500ms, at 10:00:01.500, L512 of 1920x1080\n"
     "Python 3.11.7, foo v2.4.0, map 0x7F3A, counts [100,200,300], 1_000_000 in all, git add /srv/app, rm a.txt\n"
     "\x1b[31msrc/\x1b[1mred.py\x1b[0m failed \x1b[31m404\x1b[0m times\n"
+    "src/auth/index.ts(17,5): error, src/auth/keys.ts#L21, see src/auth/all.ts at line 22\n"
     "saw PROJ_7788 and E4001, \u63a5\u7d9a\u3057\u307e\u3057\u305f\n"
 )
 ARGS = (
@@ -34,6 +35,7 @@ def literals(bullet: str) -> list[str]:
         "- auth/jwt.ts is the file",
         "- see jwt.ts.",
         "- pkg/mod.py:57 raised",
+        "- src/auth/index.ts:17 and src/auth/keys.ts:21 and src/auth/all.ts:22",
         "- lib/core.go:57 was read",
         "- ./src/auth/jwt.ts is bad",
         "- at commit 9fceb02",
@@ -98,6 +100,10 @@ def test_grounded(bullet: str) -> None:
         ("- `src/auth/jwt.js:124`", "src/auth/jwt.js:124"),
         ("- src/auth/jwt.ts:124 fails", "src/auth/jwt.ts:124"),
         ("- src/auth/jwt.ts:14 fails", "src/auth/jwt.ts:14"),
+        # the number is elsewhere, and the lines of these files are named
+        ("- src/auth/index.ts:57 fails", "src/auth/index.ts:57"),
+        ("- src/auth/keys.ts:57 fails", "src/auth/keys.ts:57"),
+        ("- pkg/mod.py:17 raised", "pkg/mod.py:17"),
         ("- src/auth/jwt.js fails", "src/auth/jwt.js"),
         ("- error TS2354", "TS2354"),
         ("- exit 139", "139"),

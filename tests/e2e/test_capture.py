@@ -410,12 +410,12 @@ def test_the_end_of_the_process_gives_its_jobs_back(tmp_path: Path, ending: Call
 
 
 def test_condensing_goes_before_capture(tmp_path: Path) -> None:
-    """Case P06: 30 episodes wait; the next call is the batch's. Nothing fails for having waited."""
+    """Case P06: 30 episodes wait, and six calls of two of them; the next is the batch's. Nothing fails for waiting."""
     log = "".join(f"compiling module number {n} of the project\n" for n in range(80)) + "src/a.ts:1 - error TS2345\n"
     with Server(tmp_path) as server:
-        begin(server, offers=True, models={"concurrency": 2})
+        begin(server, offers=True, models={"concurrency": 2}, capture={"batchMode": "per_step"})
         for number in range(30):
-            server.call("capture/episodeFinalized", finalized(f"e{number}"))
+            server.call("capture/episodeFinalized", finalized(f"e{number}", 4))
         calls = [server.take(is_call), server.take(is_call)]
         batch = {
             "turnIndex": 0,
@@ -423,16 +423,16 @@ def test_condensing_goes_before_capture(tmp_path: Path) -> None:
             "toolCalls": [{"toolCallId": "c1", "toolName": "bash", "resultText": log}],
         }
         id = server.post("condense/summarize", {"sessionId": "s", "batch": batch})
-        while server.call("afterturn/status")["queue"]["modelCallsWaiting"] < 1:
+        while server.call("afterturn/status")["queue"]["modelCallsWaiting"] < 7:
             pass
         assert not any(is_call(message) for message in server.inbox)
-        reply(server, calls[0], "no json")
+        reply(server, calls[0], scored())
         third = server.take(is_call)
         assert third["params"]["purpose"] == "condense.batch"
         reply(server, third, "- [[1:bash]] src/a.ts:1 failed with TS2345")
         answered = False
         ends: list[dict[str, Any]] = []
-        reply(server, calls[1], "no json")
+        reply(server, calls[1], scored())
         while len(ends) < 30 or not answered:
             message = server.take(lambda m: is_call(m) or is_end(m) or m.get("id") == id)
             if is_call(message):

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import struct
-from collections.abc import Coroutine, Iterator
+import time
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,11 +53,12 @@ class Rig:
         *,
         model: str = MODEL,
         call_seconds: float = 60,
+        monotonic: Callable[[], float] = time.monotonic,
         **settings: Any,
     ) -> RemoteEmbedder:
         chosen = EmbeddingsSettings(**{"api_base": self.server.openai_base, "api_key_env": "TEST_KEY"} | settings)
         environ = environ or {"TEST_KEY": KEY}
-        return RemoteEmbedder(chosen, model, self.calls, Redactor().redact, environ, call_seconds)
+        return RemoteEmbedder(chosen, model, self.calls, Redactor().redact, environ, call_seconds, monotonic)
 
     def run(self, job: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run(asyncio.wait_for(job, 90))
@@ -166,6 +168,35 @@ def test_answers_that_are_no_vectors(rig: Rig, answer: Answer, retryable: bool, 
     assert KEY not in failure.message
     assert failure.retryable is retryable
     assert len(rig.server.requests) == 1, "a batch is asked for once"
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+def test_a_provider_that_refuses_the_settings_is_left_alone_for_an_hour(rig: Rig, status: int) -> None:
+    """Case P04: asked once, whatever comes; other settings have an embedder of their own."""
+    now = [0.0]
+    embedder = rig.embedder(monotonic=lambda: now[0])
+    rig.server.otherwise = fails(status)
+    first = rig.fail("one", embedder=embedder)
+    assert (first.retryable, first.waits, first.kind) == (False, False, "provider_unavailable")
+    for now[0] in (0.0, 1.0, 3599.0):
+        again = rig.fail("one", embedder=embedder)
+        assert again.message == f"{first.message}; not asked for now"
+        assert (again.retryable, again.waits, again.kind) == (False, True, "provider_unavailable")
+    assert len(rig.server.requests) == 1
+    rig.server.otherwise = lengths
+    assert len(rig.embed("one")) == 1
+    now[0] = 3600.0
+    assert len(rig.embed("one", embedder=embedder)) == 1
+
+
+@pytest.mark.parametrize("status", [400, 422, 429, 500])
+def test_other_refusals_say_nothing_of_the_next_text(rig: Rig, status: int) -> None:
+    embedder = rig.embedder(monotonic=lambda: 0.0)
+    rig.server.script(*[fails(status)] * 6)
+    for _ in range(6):
+        assert not rig.fail("one", embedder=embedder).waits
+    rig.server.otherwise = lengths
+    assert len(rig.embed("one", embedder=embedder)) == 1
 
 
 def test_a_model_that_changes_its_size_is_an_error(rig: Rig) -> None:

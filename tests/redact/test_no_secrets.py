@@ -126,6 +126,7 @@ CODE = [
     "keyboard=qwertz105",
     "monkey: abc123def",
     "PASS: test_login (0.01s)",
+    "bypass=hunter2 compass=hunter2 userpass: true dbpass_file=/run/x1",
     "pass: 12, fail: 3",
     "pass  # token 2",
     "cookie = request.cookies.get('x')",
@@ -148,6 +149,9 @@ CODE = [
     "hf_hub_download(repo_id='x')",
     "npm_config_registry_url_is_set_here_ok",
     "src/components/password-reset-form-v2/index.ts:142",
+    "ACCAGTACGTACGTACGTAC",
+    "ASIAPACIFICHEADQUARTERSOFALL",
+    "~/a8q~/b.py 8Q~ 7Q~short",
 ]
 PROSE = [
     "The password must be at least 8 characters.",

@@ -57,12 +57,28 @@ def test_a_key_is_found_when_glued_to_other_text(kind: str) -> None:
     check(f"abc\u00ab{KEYS[kind][0]}\u00bb", kind)
 
 
+@pytest.mark.parametrize("head", ["AKIA", "ASIA", "ABIA"])
+@pytest.mark.parametrize("around", ["{}", "id {}, next", "AWS_{}", '{{"a":"{}"}}', "before\\n{}\\nafter"])
+def test_an_access_key_of_capitals_alone(head: str, around: str) -> None:
+    check(around.format(f"\u00ab{head}QWERTZUIOPLKJHGF\u00bb"), "aws-access-key")
+
+
+@pytest.mark.parametrize(
+    "key", ["abc8Q~X.f3boNVuNsU.Rgy.2uS.B5Qj.UicU.J9Ja", "_~.7Q~abcd~efgh~ijkl~mnop~qrst~uvwx~yz12"]
+)
+@pytest.mark.parametrize("around", ["{}", "the secret is {} as of today", '["{}"]', "-" * 65_530 + " {} "])
+def test_a_key_without_a_long_run(key: str, around: str) -> None:
+    check(around.format(f"\u00ab{key}\u00bb"), "azure-secret")
+
+
 # Keys that may hold a dot or a slash, so that one behind them is taken for a part.
 DOT_OR_SLASH = ("stripe-key", "azure-secret")
 NAMED = [
     ("export API_TOKEN=«abc123def»", "token"),
     ("API_TOKEN=«swordfish»\nNEXT=1", "token"),
     ("DB_PASSWORD=«hunter2»", "password"),
+    ("dbpass=«hunter2»", "password"),
+    ("SMTPPASS: «hunter2»", "password"),
     ("DB_PASSWORD='«hunter2»'", "password"),
     ('DB_PASSWORD="«hun ter 2»" cmd', "password"),
     ("password=«hunter2»", "password"),

@@ -45,7 +45,9 @@ async def test_a_file_stands_where_the_folder_should_be(store: SqliteStore, plac
 
 async def test_a_folder_stands_where_the_file_should_be(store: SqliteStore, place: StorePlace) -> None:
     place.file.mkdir(parents=True)
-    assert "cannot be opened: File exists" in str(await problem_of(store))
+    problem = await problem_of(store)
+    assert str(problem) == f"The store {place.file} cannot be opened: what stands there is no file"
+    assert problem.retryable
 
 
 async def test_a_link_to_nowhere(store: SqliteStore, place: StorePlace, tmp_path: Path) -> None:

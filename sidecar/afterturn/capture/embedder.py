@@ -7,14 +7,26 @@ from typing import Protocol
 class EmbeddingError(Exception):
     """Texts that could not be embedded.
 
-    retryable: whether the same texts can be embedded later. waits: nothing was tried, since a budget is used up.
+    retryable: whether the same texts can be embedded later. waits: nothing was tried, so the texts have not failed: a
+    budget is used up, or the provider refused the settings a while ago. of_text: one of the texts is refused, which
+    says nothing of others. kind: of the error of a search that needs them.
     """
 
-    def __init__(self, message: str, *, retryable: bool = True, waits: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = True,
+        waits: bool = False,
+        of_text: bool = False,
+        kind: str = "provider_unavailable",
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.retryable = retryable
         self.waits = waits
+        self.of_text = of_text
+        self.kind = kind
 
 
 class Embedder(Protocol):

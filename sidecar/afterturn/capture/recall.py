@@ -159,9 +159,7 @@ class RecallService:
                     vectors = await embedder.embed([query])
                     return vectors[0], embedder.model
             except EmbeddingError as error:
-                problem = error.message
-                if error.waits:
-                    kind = "budget_exceeded"
+                kind, problem = error.kind, error.message
         if needed:
             raise RefusedError(kind, f"there are no vectors to search with: {problem}", retryable=True)
         return None, None

@@ -29,7 +29,7 @@ _BOLD = re.compile(
 )
 _ANY_HEADING = re.compile(rf"^ {{0,3}}(?:#{{1,6}}[ \t]+\S|(?:\*\*|__)[^*_\n]{{1,60}}(?:\*\*|__)[ \t]*{_COLON}?[ \t]*$)")
 _OPEN, _CLOSE = "<reflection>", "</reflection>"
-_LABEL = re.compile(rf"^[ \t]*(Reflection|Reasoning|Rationale)[ \t]*{_COLON}(.*)$", re.IGNORECASE)
+_LABEL = re.compile(rf"^[ \t]*(Reflection|Reasoning|Rationale)[ \t]*({_COLON})(.*)$", re.IGNORECASE)
 _KEY = re.compile(r"^[ \t]*[\w-]+[ \t]*:[ \t]")
 _SMALL_KEY = re.compile(r"^[ \t]*[a-z][\w-]*[ \t]*:[ \t]")
 _EXPLAINS = re.compile(r"\b(?:I|we|my|because|since|so that|in order to)\b")
@@ -85,8 +85,8 @@ def _candidates(text: _Lines) -> Iterator[str]:
             yield body
     for index, line in enumerate(text.prose):
         label = _LABEL.match(line)
-        if label is not None and not _is_key(label[1], label[2], text.prose, index):
-            body, prose = text.body(index, label.start(2))
+        if label is not None and not (label[2] == ":" and _is_key(label[1], label[3], text.prose, index)):
+            body, prose = text.body(index, label.start(3))
             if len(prose) >= _SHORTEST_LABELLED:
                 yield body
     for index, line in enumerate(text.prose):

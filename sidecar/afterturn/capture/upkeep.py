@@ -3,12 +3,13 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from afterturn.capture.embedder import Embedder, EmbeddingError
 from afterturn.capture.needs import CaptureNeeds
 from afterturn.capture.rows import TraceRow
-from afterturn.capture.vectors import needs_vectors, with_vectors
+from afterturn.capture.vectors import log_failure, needs_vectors, with_vectors
 from afterturn.store_error import StoreError
 from afterturn_protocol.traces import TraceVectors
 
@@ -74,13 +75,13 @@ class Upkeep:
                 if not rows:
                     return
                 try:
-                    made, failed = await fill(rows, embedder)
+                    filled = await fill(rows, embedder)
                 except EmbeddingError:
                     await needs.clock.sleep(LONGEST_REST_SECONDS)
                     continue
-                kept = await needs.store.vectors.add(made) if made else 0
-                if failed:
-                    await needs.store.vectors.failed(failed)
+                kept = await needs.store.vectors.add(filled.made) if filled.made else 0
+                if filled.failed or filled.refused:
+                    await needs.store.vectors.failed([*filled.failed, *filled.refused])
                     await needs.clock.sleep(rest_seconds)
                     rest_seconds = min(2 * rest_seconds, LONGEST_REST_SECONDS)
                 elif not kept:
@@ -115,20 +116,44 @@ class _Chore:
             self._busy = False
 
 
-async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> tuple[list[TraceRow], list[str]]:
-    """The rows that have all their vectors of this embedder now, and the ids of those that have not.
-
-    Raises EmbeddingError where nothing was tried, since a budget is used up: the rows have not failed.
+class Filled(Struct, frozen=True):
+    """made: rows that have all their vectors now. failed, refused: ids of those that have not, refused ones because of
+    what their texts hold.
     """
-    wanting = [_without_others(row, embedder) for row in rows]
-    try:
-        filled = await with_vectors(wanting, embedder)
-    except EmbeddingError as problem:
-        if problem.waits:
-            raise
-        filled = wanting
-    made = [row for row in filled if not needs_vectors(row.trace)]
-    return made, [row.trace.trace_id for row in filled if needs_vectors(row.trace)]
+
+    made: list[TraceRow]
+    failed: list[str]
+    refused: list[str]
+
+
+async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> Filled:
+    """Make the vectors of rows. A text that is refused costs its own row only: the rest is asked for in halves.
+
+    Raises EmbeddingError where nothing was made that waits for another time: the rows have not failed.
+    """
+    filled = Filled([], [], [])
+    parts = [[_without_others(row, embedder) for row in rows]]
+    while parts:
+        part = parts.pop()
+        try:
+            done = await with_vectors(part, embedder)
+        except EmbeddingError as problem:
+            if problem.of_text and len(part) > 1:
+                half = len(part) // 2
+                parts += [part[half:], part[:half]]
+                continue
+            log_failure(len(part), problem)
+            if problem.of_text:
+                filled.refused.append(part[0].trace.trace_id)
+                continue
+            if problem.waits and not filled.made:
+                raise
+            if not problem.waits:
+                filled.failed.extend(row.trace.trace_id for each in (part, *parts) for row in each)
+            break
+        filled.made.extend(row for row in done if not needs_vectors(row.trace))
+        filled.failed.extend(row.trace.trace_id for row in done if needs_vectors(row.trace))
+    return filled
 
 
 def _without_others(row: TraceRow, embedder: Embedder) -> TraceRow:

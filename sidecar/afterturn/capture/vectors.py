@@ -37,12 +37,19 @@ async def embedded(rows: Sequence[TraceRow], embedder: Embedder, notes: Notes) -
     try:
         return await with_vectors(rows, embedder)
     except EmbeddingError as problem:
-        notes.add("embed", "embedding_failed", sum(needs_vectors(row.trace) for row in rows), why=problem.message)
+        count = sum(needs_vectors(row.trace) for row in rows)
+        log_failure(count, problem)
+        notes.add("embed", "embedding_failed", count, why=problem.message)
         return list(rows)
 
 
+def log_failure(count: int, problem: EmbeddingError) -> None:
+    """Say that so many traces have no vectors for now."""
+    logging.getLogger("afterturn.capture.embed").warning("not embedded, traces: %d: %s", count, problem.message)
+
+
 async def with_vectors(rows: Sequence[TraceRow], embedder: Embedder) -> list[TraceRow]:
-    """The rows with the vectors that they lacked, made in one call. Raises EmbeddingError, which is logged."""
+    """The rows with the vectors that they lacked, made in one call. Raises EmbeddingError."""
     wanted: list[tuple[int, str]] = []
     texts: list[str] = []
     for index, row in enumerate(rows):
@@ -55,12 +62,8 @@ async def with_vectors(rows: Sequence[TraceRow], embedder: Embedder) -> list[Tra
             texts.append(action)
     if not texts:
         return list(rows)
-    try:
-        vectors = await embedder.embed(texts)
-        _check(vectors, len(texts), embedder.dimension)
-    except EmbeddingError as problem:
-        logging.getLogger("afterturn.capture.embed").warning("%d texts not embedded: %s", len(texts), problem.message)
-        raise
+    vectors = await embedder.embed(texts)
+    _check(vectors, len(texts), embedder.dimension)
     made = list(rows)
     for (index, kind), vector in zip(wanted, vectors, strict=True):
         made[index] = _with_vector(made[index], kind, vector, embedder)

@@ -44,9 +44,17 @@ async def _run() -> int:
             sys.stderr.write(f"afterturn: there is no store at {store.place.file}\n")
             return 1
         try:
-            return await _Reembedding(store, embedder).run()
+            return await reembed(store, embedder)
         finally:
             await store.close()
+
+
+async def reembed(store: SqliteStore, embedder: Embedder) -> int:
+    """Make the vectors that are missing and those of other models; 1 where some could not be made.
+
+    Raises StoreError, and EmbeddingError where nothing can be made.
+    """
+    return await _Reembedding(store, embedder).run()
 
 
 class _Reembedding:
@@ -57,6 +65,7 @@ class _Reembedding:
         self._embedder = embedder
         self._made = 0
         self._wanted = 0
+        self._refused: set[str] = set()
 
     async def run(self) -> int:
         """Make what is missing, then what is stale; says what there was and what is left."""
@@ -72,6 +81,8 @@ class _Reembedding:
                 if not await rows():
                     break
             self._end_line()
+        if self._refused:
+            sys.stderr.write(f"afterturn: traces whose text the embedder refuses: {len(self._refused):,}\n")
         after = await self._counts()
         sys.stdout.write(f"{self._made:,} traces have new vectors; {after.stale:,} stale, {after.missing:,} missing\n")
         return 1 if after.stale or after.missing else 0
@@ -81,16 +92,24 @@ class _Reembedding:
 
     async def _new_ones(self) -> bool:
         """Rows that wait for their first vectors; False once some cannot be made."""
-        while rows := await self._store.vectors.missing(limit=ROWS):
+        while rows := self._open(await self._store.vectors.missing(limit=self._page)):
             if not await self._replaced(rows):
                 return False
         return True
 
     async def _stale(self) -> bool:
-        while rows := await self._store.vectors.stale(self._embedder.model, limit=ROWS):
+        while rows := self._open(await self._store.vectors.stale(self._embedder.model, limit=self._page)):
             if not await self._replaced(rows):
                 return False
         return True
+
+    @property
+    def _page(self) -> int:
+        """How many rows to look at, so that some are among them that were not refused."""
+        return ROWS + len(self._refused)
+
+    def _open(self, rows: Sequence[TraceRow]) -> list[TraceRow]:
+        return [row for row in rows if row.trace.trace_id not in self._refused]
 
     async def _left_alone(self) -> bool:
         """Rows that have failed too often to be tried on the way; a person who asks for them has mended something."""
@@ -101,7 +120,7 @@ class _Reembedding:
             wanting = [trace for trace in page if needs_vectors(trace) and not trace.superseded]
             for session_id, episode_id in dict.fromkeys((trace.session_id, trace.episode_id) for trace in wanting):
                 rows = await self._store.traces.rows_of(session_id, episode_id)
-                todo = [row for row in rows if needs_vectors(row.trace) and not row.trace.superseded]
+                todo = [row for row in self._open(rows) if needs_vectors(row.trace) and not row.trace.superseded]
                 if todo and not await self._replaced(todo):
                     return False
             if cursor is None:
@@ -109,13 +128,15 @@ class _Reembedding:
         return True
 
     async def _replaced(self, rows: Sequence[TraceRow]) -> bool:
-        made, failed = await fill(rows, self._embedder)
-        kept = await self._store.vectors.add(made) if made else 0
+        """Whether there is use in going on: these were made, but for some whose texts are refused."""
+        filled = await fill(rows, self._embedder)
+        kept = await self._store.vectors.add(filled.made) if filled.made else 0
         self._made += kept
+        self._refused.update(filled.refused)
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{self._made:,} of {self._wanted:,}")
             sys.stderr.flush()
-        return bool(kept) and not failed
+        return not filled.failed and (kept > 0 or bool(filled.refused))
 
     def _end_line(self) -> None:
         if sys.stderr.isatty():

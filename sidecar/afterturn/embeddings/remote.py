@@ -1,12 +1,15 @@
 """The embedder that asks a provider, through the model worker process (models.md, 'Embedders')."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from afterturn.capture.embedder import EmbeddingError
 from afterturn.completion import CompleterError
 from afterturn.models.access import access_to
+from afterturn.models.breaker import Breaker
 from afterturn.models.embedding import EmbeddingCalls
+from afterturn.models.failures import REQUEST, SETTINGS, classify
 from afterturn.models.provider import ProviderFailure
 from afterturn_protocol.settings import EmbeddingsSettings, ModelsSettings
 
@@ -15,11 +18,14 @@ MAX_CHARS = 8_000
 """Of a text. Providers refuse one that is longer than their models read, which is 8,000 tokens for the usual ones."""
 CALL_SECONDS = 30.0
 BYTES_PER_COMPONENT = 4
-TERMINAL_STATUS = (400, 401, 402, 403, 404)
 
 
 class RemoteEmbedder:
-    """`Embedder`. One attempt for each batch; whoever asks tries again later, and far apart."""
+    """`Embedder`. One attempt for each batch; whoever asks tries again later, and far apart.
+
+    A provider that refuses the settings (a wrong key, an unknown model) is left alone for an hour (case P04); other
+    settings have an embedder of their own.
+    """
 
     def __init__(
         self,
@@ -29,8 +35,11 @@ class RemoteEmbedder:
         redact: Callable[[str], tuple[str, Mapping[str, int]]],
         environ: Mapping[str, str],
         call_seconds: float = CALL_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """model: "provider/id". redact: hides secrets. environ: where keys are. call_seconds: limit of one batch."""
+        """model: "provider/id". redact: hides secrets. environ: where keys are. call_seconds: limit of one batch.
+        monotonic: seconds that only grow.
+        """
         self.model = model
         self.dimension = 0
         """Known from the first answer on."""
@@ -41,6 +50,8 @@ class RemoteEmbedder:
         self._redact = redact
         self._environ = environ
         self._call_seconds = call_seconds
+        self._monotonic = monotonic
+        self._breaker = Breaker()
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length. Raises EmbeddingError."""
@@ -54,19 +65,28 @@ class RemoteEmbedder:
         return [self._redact(text)[0][:MAX_CHARS] for text in texts]
 
     async def _asked(self, texts: Sequence[str]) -> list[bytes]:
+        if refusal := self._breaker.refusal(self._monotonic()):
+            raise EmbeddingError(f"{refusal.message}; not asked for now", retryable=False, waits=True)
         try:
             access = access_to(self.model, self._access_settings, self._environ, section="embeddings")
             vectors = await self._calls.embed(texts, self.model, access, self._call_seconds)
         except CompleterError as denied:
-            raise EmbeddingError(denied.message, waits=True) from None
+            raise EmbeddingError(denied.message, waits=True, kind=denied.kind) from None
         except ProviderFailure as failure:
-            lasting = failure.kind == "unavailable" or failure.status in TERMINAL_STATUS
-            raise EmbeddingError(failure.message, retryable=not lasting) from None
+            raise self._failed(failure) from None
+        self._breaker.succeeded()
         dimension = self.dimension or len(vectors[0]) // BYTES_PER_COMPONENT
         if any(len(each) != dimension * BYTES_PER_COMPONENT for each in vectors):
             raise EmbeddingError(f"{self.model}: the provider's vectors are not all of one size")
         self.dimension = dimension
         return vectors
+
+    def _failed(self, failure: ProviderFailure) -> EmbeddingError:
+        kind = classify(failure)
+        if kind is SETTINGS:
+            self._breaker.failed(kind, failure.message, None, self._monotonic())
+        lasting = kind.terminal or failure.kind == "unavailable"
+        return EmbeddingError(failure.message, retryable=not lasting, of_text=kind is REQUEST)
 
     async def close(self) -> None:
         """It holds nothing: the worker is closed by its owner."""

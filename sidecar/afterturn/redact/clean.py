@@ -28,6 +28,7 @@ def is_clean(text: str) -> bool:
         or "\x00" in low
         or "u001b" in low
         or "sig=" in low
+        or ("~" in low and "q~" in low)
         or "identified " in low
         or "curl" in low
         or "sudo" in low

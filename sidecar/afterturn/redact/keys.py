@@ -1,7 +1,8 @@
 """Keys known by their form: provider prefixes, JSON Web Tokens, and what follows `Bearer` or the name of a signature.
 
-Every form has a stretch of at least RUN letters, digits, `_` and `-`, so a scan looks only at such runs, and there only
-where the head of a form stands. A head that is also a part of words (`sk-`, `re_`) counts at the start of a word alone.
+Every form but AZURE has a stretch of at least RUN letters, digits, `_` and `-`, so a scan looks only at such runs, and
+there only where the head of a form stands. A head that is also a part of words (`sk-`, `re_`) counts at the start of a
+word alone.
 """
 
 import re
@@ -37,6 +38,8 @@ class Form(Struct, frozen=True):
 
 # The rest of a key that may have more parts behind dots; a dot at its end is the sentence's.
 _DOTTED = r"[A-Za-z0-9_-]*+(?:\.[A-Za-z0-9_-]++)*+"
+# Dots and `~` among its chars may leave no run.
+AZURE = Form("azure-secret", "8Q~ 7Q~", r"[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,}+", glued=True, back=(3,))
 # The first form that fits wins, so the longer head stands first.
 _FORMS = (
     Form("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"gh[pousr]_[A-Za-z0-9]{{16}}{_DOTTED}", glued=True),
@@ -103,7 +106,7 @@ _FORMS = (
     Form("supabase-key", "sb_secret_", r"sb_secret_[A-Za-z0-9_-]{20,}+", glued=True),
     Form("supabase-key", "sbp_", r"sbp_[a-f0-9]{40}", glued=True),
     Form("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?", glued=True),
-    Form("azure-secret", "8Q~ 7Q~", r"[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,}+", glued=True, back=(3,)),
+    AZURE,
     Form("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{30,}+"),
     Form("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}+"),
     Form("replicate-token", "r8_", r"r8_[A-Za-z0-9]{30,}+"),
@@ -194,6 +197,12 @@ def keys(text: str, start: int, end: int, done: list[int]) -> Iterator[Span]:
                 yield span
                 done[kind] = span.end
                 at = max(at, span.end - before)
+
+
+def azure_secret(text: str, at: int) -> Span | None:
+    """The secret whose head stands at `at`, whether there is a run in it or not."""
+    head = text[at : at + 3]
+    return _fitting(text, head, at, {}) if head in AZURE.heads.split() else None
 
 
 def escaped_key(text: str, start: int) -> Span | None:

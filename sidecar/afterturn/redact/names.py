@@ -102,7 +102,7 @@ def secret_type(name: str) -> str | None:
 
 
 def _parted(parts: list[str]) -> list[str]:
-    """`accesstoken` as two words, `apikey` too."""
+    """`accesstoken` as two words, `apikey` and `dbpass` too."""
     result: list[str] = []
     for word in parts:
         if word.endswith(_ENDINGS) and word not in _ENDINGS:
@@ -110,6 +110,8 @@ def _parted(parts: list[str]) -> list[str]:
             result += (word[: -len(ending)], ending)
         elif word.removesuffix("s") in _JOINED_KEYS:
             result += (word.removesuffix("s")[:-3], "key")
+        elif word.endswith("pass") and word[:-4] in _PASS_OWNERS and word not in _TERMS:
+            result += (word[:-4], "pass")
         else:
             result.append(word)
     return result

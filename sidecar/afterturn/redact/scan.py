@@ -12,7 +12,7 @@ from msgspec import Struct
 from afterturn.redact import arguments, commands, headers, manifests, names, pem, piped, urls, wide
 from afterturn.redact.assignments import Name, assigned, beside_user, two_words
 from afterturn.redact.clean import CLASSES
-from afterturn.redact.keys import LEFT, RUN, escaped_key, keys
+from afterturn.redact.keys import LEFT, RUN, azure_secret, escaped_key, keys
 from afterturn.redact.span import Span
 
 # No name that counts is longer.
@@ -36,6 +36,7 @@ _URL = re.compile(rb"://")
 _DSN = re.compile(rb"@(?:tcp|unix)\(")
 _ORACLE = re.compile(rb":thin:")
 _SIGNATURE = re.compile(rb"g=(?<=sig=)")
+_AZURE = re.compile(rb"q~(?<=[78]q~)")
 _PIPED = re.compile(rb"h(?:o (?<=echo )|(?<=auth)(?:=| = )\(|(?<=(?:basic|igest|asic_)auth)\()")
 _PRINTED = re.compile(rb"f(?<=printf) ")
 _HERE = re.compile(rb"<<<")
@@ -67,9 +68,10 @@ _REQUIRE_PASS = b"requirepass"
 _ESCAPES = "nrtbfv"
 _ESCAPE_MARKS = ("\\", "%", "[", ";")
 # A run of words of up to 13 letters, as the names of code are: `snake_case`, `UPPER_CASE`, `CamelCase`; and one of
-# small letters, capitals or digits alone, which no key is.
+# small letters, capitals or digits alone, which no key is but one access key of AWS in 28, all capitals by chance.
+# (`ACCA` and 16 capitals may be DNA.)
 _PLAIN_NAME = re.compile(
-    r"[a-z]++|[A-Z]++|[0-9]++"
+    r"[a-z]++|(?!A[BKS]IA[A-Z]{16}\Z)[A-Z]++|[0-9]++"
     r"|(?:[a-z]{0,13}[_-]++)*+[a-z]{0,13}|(?:[A-Z]{0,13}[_-]++)*+[A-Z]{0,13}|_*(?:[A-Z]{1,4}[a-z]{3,13}[_-]*+)++"
 )
 # The types of names that say nothing without what stands around them.
@@ -149,6 +151,10 @@ def spans(piece: Piece, floor: int) -> Iterator[Span]:
 
 def _all(piece: Piece, floor: int) -> Iterator[Span]:
     yield from _keys(piece)
+    if piece.text.find("~", piece.start, piece.stop + 1) >= 0:
+        for at in piece.places(_AZURE):
+            if span := azure_secret(piece.text, at - 1):
+                yield span
     yield from _named(piece, floor)
     if piece.text.find("@", piece.start, piece.stop + urls.AT_WITHIN) >= 0:
         for at in piece.places(_URL):

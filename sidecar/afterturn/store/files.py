@@ -34,7 +34,7 @@ def make_private(path: Path, *, own_folder: bool) -> None:
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileExistsError:
         if not file.is_file():
-            raise
+            raise FileExistsError(errno.EEXIST, "what stands there is no file", str(file)) from None
     for each in (file, *companions(path)):
         _narrow(each, 0o600)
 

@@ -54,7 +54,7 @@ class MinilmProcess:
         finally:
             self._waiting.pop(asked.id, None)
         if isinstance(said, Failed):
-            raise EmbeddingError(f"MiniLM cannot embed a text ({said.problem})", retryable=False)
+            raise EmbeddingError(f"MiniLM cannot embed a text ({said.problem})", retryable=False, of_text=True)
         return said.components
 
     def _received(self, body: bytes) -> None:
