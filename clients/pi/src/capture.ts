@@ -5,6 +5,8 @@ import type { Entry, Message } from "./host.js";
 import { blocks, isFailedAttempt, text, thinking, toolUses } from "./messages.js";
 
 export const CAPTURED_ENTRY = "afterturn-captured";
+/** Marks the end of a piece that was sent when the session ended, without an answer: it may be on disk or not. */
+export const SENT_ENTRY = "afterturn-sent";
 
 /** An episode, how it ended, and the last entry that is in it. */
 export interface Piece {
@@ -18,13 +20,26 @@ interface Said {
   message: Message;
 }
 
-/** The piece of work since the last capture; undefined where nobody asked for anything. */
-export function pieceOf(tree: Tree, sessionId: string): Piece | undefined {
-  const said = spoken(tree.branch.slice(captured(tree) + 1));
+/**
+ * The work since the last capture: one piece, or none where nobody asked for anything. Where pieces of it were sent
+ * already, each ends where it ended then: the same again is there once, but as a part of another it would be twice.
+ */
+export function piecesOf(tree: Tree, sessionId: string): Piece[] {
+  const ends = new Set(sentUpTo(tree));
+  const runs: Said[][] = [];
+  let run: Said[] = [];
+  for (const each of spoken(tree.branch.slice(captured(tree) + 1))) {
+    if (!run.length) runs.push(run);
+    run.push(each);
+    if (ends.has(each.entry.id)) run = [];
+  }
+  return runs.flatMap((said) => pieceOf(said, sessionId) ?? []);
+}
+
+function pieceOf(said: Said[], sessionId: string): Piece | undefined {
   const request = said.findLast(({ message }) => message.role === "user");
   const [first, last] = [said[0], said.at(-1)];
   if (!request || !first || !last) return undefined;
-  const turns = turnsOf(said);
   return {
     upTo: last.entry.id,
     closedBy: ["stop", "length"].includes(last.message.stopReason ?? "") ? "finalized" : "abandoned",
@@ -33,9 +48,18 @@ export function pieceOf(tree: Tree, sessionId: string): Piece | undefined {
       sessionId,
       startedAt: time(first),
       endedAt: time(last),
-      turns,
+      turns: turnsOf(said),
     },
   };
+}
+
+/** Where the pieces ended that were sent without an answer. */
+export function sentUpTo({ all }: Tree): string[] {
+  return all.filter(({ customType }) => customType === SENT_ENTRY).map(({ data }) => upToIn(data) ?? "");
+}
+
+function upToIn(data: unknown): string | null | undefined {
+  return ((data ?? {}) as { upTo?: string | null }).upTo;
 }
 
 /**
@@ -47,7 +71,7 @@ function captured({ branch, all }: Tree): number {
   const held = new Set<string>();
   for (const { customType, data } of all) {
     if (customType !== CAPTURED_ENTRY) continue;
-    let at = ((data ?? {}) as { upTo?: string | null }).upTo;
+    let at = upToIn(data);
     for (; at && !held.has(at); at = parents.get(at)) held.add(at);
   }
   return branch.findLastIndex(({ id }) => held.has(id));

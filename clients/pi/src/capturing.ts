@@ -1,5 +1,6 @@
 /** Finished work on its way to the sidecar, one piece after the other, so that each begins where the last one ended. */
 import type { Piece } from "./capture.js";
+import type { Entry } from "./host.js";
 import type { Sidecar } from "./sidecar.js";
 
 export class Capturing {
@@ -10,33 +11,41 @@ export class Capturing {
 
   /**
    * `project`: said with each piece, since one that is sent when the session is over comes without its opening.
-   * `next`: the piece that there is then; it never throws. `taken`: told of a piece that is on disk; it marks in the
-   * session how far that goes.
+   * `here`: the branch as it is. `next`: the pieces of a branch that are to be sent. Neither throws. `taken`: told of a
+   * piece that is on disk; it marks in the session how far that goes.
    */
   constructor(
     private readonly project: string,
     private readonly sidecar: Sidecar,
-    private readonly next: () => Piece | undefined,
+    private readonly here: () => Entry[],
+    private readonly next: (branch: Entry[]) => Piece[],
     private readonly taken: (piece: Piece) => void,
   ) {}
 
-  /** Hand over what was done since the last time. What cannot be handed over is part of a later piece. */
+  /** Hand over what was done since the last time. What cannot be handed over is tried again the next time. */
   capture(): void {
+    // As it is now: what begins while an earlier piece is under way is no part of this one, or it would end halfway.
+    const branch = Promise.resolve().then(this.here);
     this.settled = this.settled.then(async () => {
-      const again = this.#unsure;
-      this.#unsure = undefined;
-      if (again) await this.#send(again);
-      const piece = this.next();
-      if (piece && !(await this.#send(piece))) this.#unsure = piece;
+      if (this.#unsure && !(await this.#send(this.#unsure))) return;
+      for (const piece of this.next(await branch)) if (!(await this.#send(piece))) return;
     });
+  }
+
+  /** The piece that was sent and has no answer. */
+  get unsure(): Piece | undefined {
+    return this.#unsure;
   }
 
   async #send(piece: Piece): Promise<boolean> {
     const { episode, closedBy } = piece;
+    this.#unsure = piece;
     const answer = await this.sidecar.ask((client) =>
       client.capture.episodeFinalized({ episode, closedBy, project: this.project }),
     );
-    if (answer) this.taken(piece);
-    return answer !== undefined;
+    if (!answer) return false;
+    this.#unsure = undefined;
+    this.taken(piece);
+    return true;
   }
 }

@@ -57,7 +57,8 @@ export function recoveryTool(session: () => { id: string; sidecar: Sidecar } | u
           { timeoutMs: PATIENCE_MS, ...(signal ? { signal } : {}) },
         ),
       );
-      return { content: [{ type: "text", text: recovered(result) }, ...images(result)], details: undefined };
+      const found = recovered(result, params.grep);
+      return { content: [{ type: "text", text: found }, ...images(result)], details: undefined };
     },
   };
 }
@@ -74,8 +75,9 @@ export function query({ refs, offset, grep }: Params): Omit<afterturn.ResolveRef
   };
 }
 
-export function recovered({ records, missing }: afterturn.ResolveRefResult): string {
-  return [...records.map(recordText), ...missing.map(missingText)].join("\n\n");
+/** `grep`: what was looked for, if anything was. */
+export function recovered({ records, missing }: afterturn.ResolveRefResult, grep?: string): string {
+  return [...records.map((record) => recordText(record, grep)), ...missing.map(missingText)].join("\n\n");
 }
 
 function images({ records }: afterturn.ResolveRefResult): Image[] {
@@ -84,7 +86,7 @@ function images({ records }: afterturn.ResolveRefResult): Image[] {
   );
 }
 
-function recordText(record: afterturn.RefRecord): string {
+function recordText(record: afterturn.RefRecord, grep?: string): string {
   const end = record.offset + Array.from(record.text).length;
   const part = record.offset > 0 || record.nextOffset !== null;
   const head = [
@@ -94,7 +96,8 @@ function recordText(record: afterturn.RefRecord): string {
     part ? `chars ${record.offset}-${end} of ${record.totalChars}` : "",
     record.nextOffset === null ? "" : `(next offset ${record.nextOffset})`,
   ];
-  return `${head.filter(Boolean).join(" ")}\n${record.text}`;
+  const body = grep && record.totalChars === 0 ? "No line holds that text." : record.text;
+  return `${head.filter(Boolean).join(" ")}\n${body}`;
 }
 
 function missingText({ ref, reason, known }: afterturn.MissingRef): string {

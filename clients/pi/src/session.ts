@@ -1,7 +1,7 @@
 /** One session of pi, from its start to its end: what happens in it goes to the sidecar, what comes back is applied. */
 import type { Afterturn, CondenseItem, ModelInfo, Recap, RecapContext, SavedRecap, Usage } from "@afterturn/client";
 import { hasHistory, modelInfo, recapContext, revision, savedRecap, treeOf } from "./branch.js";
-import { CAPTURED_ENTRY, pieceOf } from "./capture.js";
+import { CAPTURED_ENTRY, piecesOf, SENT_ENTRY, sentUpTo } from "./capture.js";
 import { Capturing } from "./capturing.js";
 import { CONDENSED_ENTRY, Condensing, fromItems, fromPlan } from "./condensing.js";
 import { type Seen, TerminalFocus } from "./focus.js";
@@ -45,7 +45,8 @@ export class Session {
   #typedAt = 0;
   #on = true;
   #over = false;
-  #noticed = false;
+  #troubled = false;
+  #warned = false;
   #captureState: Standing["capture"];
   #spend = 0;
   /** Called when work begins. */
@@ -77,12 +78,15 @@ export class Session {
     this.#capturing = new Capturing(
       context.cwd,
       this.sidecar,
-      () => this.whileRunning(() => pieceOf(treeOf(this.context.sessionManager), id)),
+      () => this.whileRunning(() => this.context.sessionManager.getBranch()) ?? [],
+      (branch) =>
+        this.whileRunning(() => piecesOf({ branch, all: this.context.sessionManager.getEntries() }, id)) ?? [],
       ({ upTo, episode }) =>
         this.whileRunning(() => pi.appendEntry(CAPTURED_ENTRY, { upTo, episodeId: episode.id })),
     );
     this.#restore();
     this.#applyPlan();
+    if (reason === "fork") this.whileRunning(() => this.#leaveToParent());
     // What the last end of the session could not wait for. Where it was taken all the same, it is not taken twice.
     this.#capture();
     if (this.inTerminal) this.#focus.start(reportFocus);
@@ -170,7 +174,10 @@ export class Session {
     await new Promise(setImmediate);
     const quits = reason === "quit";
     const answers = this.sidecar.answers(quits ? GOODBYE_PATIENCE_MS : FAREWELL_PATIENCE_MS, !quits);
-    if (this.sidecar.started) await within(CAPTURE_PATIENCE_MS, this.#capturing.settled);
+    if (this.sidecar.started) {
+      await within(CAPTURE_PATIENCE_MS, this.#capturing.settled);
+      this.whileRunning(() => this.#markSent());
+    }
     if (!quits) this.#view.clear(this.context);
     this.#over = true;
     if (quits) return this.sidecar.leave(this.id, true, await answers);
@@ -225,10 +232,16 @@ export class Session {
 
   /** Say that something does not work: once in a session, and only where a person can see it. */
   notice(error: unknown): void {
-    if (this.#noticed || !this.context.hasUI) return;
-    this.#noticed = true;
-    const message = error instanceof Error ? error.message : String(error);
-    this.context.ui.notify(`afterturn: ${plainLine(message, MAX_NOTICE)}`, "warning");
+    if (this.#troubled) return;
+    this.#troubled = true;
+    this.#notify(error instanceof Error ? error.message : String(error));
+  }
+
+  /** Say what the sidecar, which works, warns of: as seldom. */
+  warning(message: string): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#notify(message.replace(/^afterturn: /, ""));
   }
 
   recapContext(): RecapContext {
@@ -304,9 +317,26 @@ export class Session {
     if (this.#on) this.#capturing.capture();
   }
 
+  /** What a fork was given of its parent's work is the parent's to hand over, and so not work of this session. */
+  #leaveToParent(): void {
+    const upTo = piecesOf(treeOf(this.context.sessionManager), this.id).at(-1)?.upTo;
+    if (upTo !== undefined) this.pi.appendEntry(CAPTURED_ENTRY, { upTo });
+  }
+
+  /** Where the piece that is under way ends, for the next start of this session. */
+  #markSent(): void {
+    const upTo = this.#capturing.unsure?.upTo;
+    if (upTo === undefined || sentUpTo(treeOf(this.context.sessionManager)).includes(upTo)) return;
+    this.pi.appendEntry(SENT_ENTRY, { upTo });
+  }
+
   #changed(kind: string): void {
     const mark = revision(this.context.sessionManager.getBranch());
     this.#tell((client) => client.session.changed({ sessionId: this.id, kind, revision: mark }));
+  }
+
+  #notify(message: string): void {
+    if (this.context.hasUI) this.context.ui.notify(`afterturn: ${plainLine(message, MAX_NOTICE)}`, "warning");
   }
 
   #seen(seen: Seen): void {

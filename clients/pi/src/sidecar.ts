@@ -4,6 +4,9 @@ import { type Afterturn, ResponseError } from "@afterturn/client";
 /** How long somebody waits for a sidecar that is starting. */
 const START_PATIENCE_MS = 10_000;
 
+/** How often a timer that only keeps pi alive fires. */
+const HOLD_MS = 60_000;
+
 /** Answered at once, while a session's own calls wait for one another. */
 const NO_SESSION = "-";
 
@@ -49,11 +52,19 @@ export class Sidecar {
     }
   }
 
-  /** Call it for somebody who waits for the answer. Rejects with the reason where that is not possible. */
+  /**
+   * Call it for somebody who waits for the answer. Rejects with the reason where that is not possible. Until then pi is
+   * kept alive: nothing of the client does that, and `pi -p` would end in the middle of its work.
+   */
   async demand<T>(call: (client: Afterturn) => Promise<T>): Promise<T> {
-    const client = await within(START_PATIENCE_MS, this.#client);
-    if (!client) throw new Error("afterturn is not running in this session.");
-    return call(client);
+    const hold = setInterval(() => {}, HOLD_MS);
+    try {
+      const client = await within(START_PATIENCE_MS, this.#client);
+      if (!client) throw new Error("afterturn is not running in this session.");
+      return await call(client);
+    } finally {
+      clearInterval(hold);
+    }
   }
 
   /** Tell it something that has no answer. */

@@ -5,8 +5,13 @@ import { hasHistory } from "./branch.js";
 import { recapSettings } from "./flags.js";
 import type { Context, Pi, StartReason } from "./host.js";
 import { headerId } from "./parent.js";
+import { RECOVERY_TOOL } from "./recovery.js";
 import { createMessage } from "./sampling.js";
 import type { Session } from "./session.js";
+import { limitText } from "./status.js";
+
+/** Log messages up to this type are for a person: 1 is an error, 2 a warning. */
+const WARNING = 2;
 
 /** `begun`: whether work begins right after the start; undefined where nobody needs to know. */
 export async function starting(
@@ -23,7 +28,14 @@ export async function starting(
     background: true,
     signal,
     restart: true,
-    settings: { recap: recapSettings((name) => pi.getFlag(name)) },
+    // The tool has its name from here, whatever a settings file says: digests must name the one that there is.
+    settings: { condense: { recoveryToolName: RECOVERY_TOOL }, recap: recapSettings((name) => pi.getFlag(name)) },
+    // Said once each: the first of them right after the handshake.
+    on: {
+      "window/logMessage": ({ type, message }) =>
+        session.whileRunning(() => type <= WARNING && session.warning(message)),
+      "usage.limit": (limit) => session.whileRunning(() => session.warning(limitText(limit))),
+    },
     ...(context.hasUI ? { capabilities: { recap: recapCapability(session) } } : {}),
     handlers: {
       "sampling/createMessage": (params, { signal }) =>

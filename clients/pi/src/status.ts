@@ -51,6 +51,12 @@ export function statusReport(status: afterturn.StatusResult, standing: Standing,
   ].join("\n");
 }
 
+/** That no model is asked any more, and until when. */
+export function limitText({ scope, limit, resumesAt }: afterturn.UsageLimit): string {
+  const until = resumesAt == null ? "in this session" : `until ${new Date(resumesAt).toISOString().slice(0, 16)} UTC`;
+  return `models.${scope} (${limit}) is reached: no model is asked ${until.replace("T", " ")}.`;
+}
+
 export function usageReport(usage: afterturn.UsageResult): string {
   const rows = Object.entries(usage.byPurpose).map(([purpose, each]) => `${purpose}: ${usageText(each)}`);
   return [`model calls so far: ${usageText(usage.total)}`, ...rows].join("\n");

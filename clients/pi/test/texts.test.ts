@@ -11,7 +11,7 @@ import { headerId } from "../src/parent.js";
 import { plain, plainLine } from "../src/plain.js";
 import { recapLines } from "../src/recap.js";
 import { query, recovered } from "../src/recovery.js";
-import { statusLine, tokens } from "../src/status.js";
+import { limitText, statusLine, tokens } from "../src/status.js";
 import { cells, wrap } from "../src/wrapping.js";
 import { message, result } from "./entries.js";
 
@@ -41,6 +41,16 @@ check(
   "status: all of it",
   statusLine({ ...idle, on: false, savings: { before: 192_800, after: 36_400 }, capture: "captured", spend: 0.0123 }),
   "afterturn 48.2k → 9.1k · captured · $0.0123 · off",
+);
+
+const limit = { scope: "dailyTokens", limit: 9, used: 8, resumesAt: Date.UTC(2026, 0, 2) };
+check(
+  "a limit: for a day, and for the session",
+  [limitText(limit), limitText({ ...limit, scope: "sessionTokens", resumesAt: null })],
+  [
+    "models.dailyTokens (9) is reached: no model is asked until 2026-01-02 00:00 UTC.",
+    "models.sessionTokens (9) is reached: no model is asked in this session.",
+  ],
 );
 
 check("times keep their nanoseconds", isoTime(1_700_000_000_123_456_789n), "2023-11-14T22:13:20.123456789Z");
@@ -93,6 +103,13 @@ check(
     missing: [{ ref: "t9", reason: "unknown", known: "t1..t3" }],
   }),
   "`t1` bash (failed) chars 10-19 of 40 (next offset 19)\nall of it\n\n`t9` is unknown; refs here are t1..t3.",
+);
+check(
+  "recovered: nothing that was looked for, and an empty original",
+  ["x", undefined].map((grep) =>
+    recovered({ records: [{ ...record, args: null, text: "", totalChars: 0 }], missing: [] }, grep),
+  ),
+  ["`t1` bash\nNo line holds that text.", "`t1` bash\n"],
 );
 
 check("query: refs alone", query({ refs: ["t1", "t2"] }), { refs: ["t1", "t2"], limit: 25_600, imageData: true });

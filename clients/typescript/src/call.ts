@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type AfterturnError, CancelledError, TimeoutError } from "./errors.js";
 import type { WorkDoneProgress } from "./protocol.js";
 
@@ -43,7 +44,11 @@ export class Call {
       this.#onAbort();
       return;
     }
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal) {
+      // Node 20 takes more than ten calls under one signal for a leak, and warns of it on the host's stderr.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
     const giveUp = (): void => this.#giveUp(new TimeoutError(method, timeoutMs));
     this.#timer = setTimeout(giveUp, Math.min(timeoutMs, MAX_DELAY));
     // The timer is what keeps the host alive while it waits; the pipes and the process never do.

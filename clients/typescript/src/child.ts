@@ -44,7 +44,9 @@ export class Child {
       await once(process, "spawn");
       return new Child(command, process);
     } catch (error) {
-      throw new StartError(`${command[0]} cannot be started: ${(error as Error).message}`, command, error);
+      // Where the folder is missing, Node says of the executable that it is.
+      const where = cwd === undefined ? "" : ` in ${cwd}`;
+      throw new StartError(`${command[0]} cannot be started${where}: ${(error as Error).message}`, command, error);
     }
   }
 

@@ -13,16 +13,29 @@ const PASSED_ON = new Set([
 
 const PREFIXES = ["LC_", "XDG_", "AFTERTURN_"];
 
-/** The server's environment: the host's safe variables, those that the settings name as keys, and `extra` over them. */
+/**
+ * The server's environment: the host's safe variables, those that the settings name as keys, and `extra` over them.
+ * AFTERTURN_SETTINGS holds settings too, which the person has laid down.
+ */
 export function environmentFor(
   host: NodeJS.ProcessEnv,
   extra: Readonly<Record<string, string | undefined>> = {},
   settings: Settings = {},
 ): NodeJS.ProcessEnv {
-  const keys = [settings.models?.apiKeyEnv, settings.embeddings?.apiKeyEnv];
+  const laidDown = [settings, settingsIn({ ...host, ...extra }["AFTERTURN_SETTINGS"])];
+  const keys = laidDown.flatMap(({ models, embeddings }) => [models?.apiKeyEnv, embeddings?.apiKeyEnv]);
   const isPassedOn = (name: string): boolean =>
     PASSED_ON.has(name.toUpperCase()) || PREFIXES.some((prefix) => name.startsWith(prefix)) || keys.includes(name);
   const safe = Object.entries(host).filter(([name]) => isPassedOn(name));
   const all = Object.entries({ ...Object.fromEntries(safe), ...extra });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined));
+}
+
+/** What is no JSON object holds none; the server reports it. */
+function settingsIn(json: string | undefined): Settings {
+  try {
+    return (JSON.parse(json ?? "{}") ?? {}) as Settings;
+  } catch {
+    return {};
+  }
 }

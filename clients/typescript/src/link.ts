@@ -1,7 +1,7 @@
 import { Call } from "./call.js";
 import { Child } from "./child.js";
 import { Connection, type Surroundings } from "./connection.js";
-import { ClosedError, type Exit, ExitError, type ProtocolError, StartError } from "./errors.js";
+import { ClosedError, type Exit, ExitError, type ProtocolError, ResponseError, StartError } from "./errors.js";
 import { PROTOCOL_VERSION } from "./methods.js";
 import type { InitializeParams, InitializeResult } from "./protocol.js";
 import { VERSION } from "./version.js";
@@ -49,7 +49,7 @@ export class Link {
     } catch (error) {
       connection.end(new ClosedError());
       await child.end(GRACE_MS, launch.background);
-      throw new StartError(`${launch.command.join(" ")}: ${(error as Error).message}`, launch.command, error);
+      throw new StartError(`${launch.command.join(" ")}: ${reason(error)}`, launch.command, error);
     } finally {
       process.off("exit", abandon);
     }
@@ -72,14 +72,21 @@ export class Link {
 async function shakeHands(connection: Connection, launch: Launch): Promise<InitializeResult> {
   const call = new Call("initialize", launch.initialize, launch);
   connection.send(call);
-  const result = (await call.promise) as Partial<InitializeResult>;
-  const afterturn = result.capabilities?.experimental?.afterturn;
-  if (result.serverInfo?.name !== "afterturn" || !afterturn) throw new Error("this is not afterturn");
-  if (afterturn.protocolVersion !== PROTOCOL_VERSION) {
-    const versions = `it speaks protocol ${afterturn.protocolVersion}, this client ${PROTOCOL_VERSION}`;
-    throw new Error(`${versions}; \`pip install afterturn==${VERSION}\` fits`);
-  }
+  const result = (await call.promise) as Partial<InitializeResult> | null;
+  const afterturn = result?.capabilities?.experimental?.afterturn;
+  if (result?.serverInfo?.name !== "afterturn" || !afterturn) throw new Error("this is not afterturn");
+  if (afterturn.protocolVersion !== PROTOCOL_VERSION) throw new Error(misfit(afterturn.protocolVersion));
   connection.maxMessageBytes = afterturn.limits.maxMessageBytes;
   connection.notify("initialized", {});
   return result as InitializeResult;
+}
+
+function reason(error: unknown): string {
+  const refusal = error instanceof ResponseError && error.kind === "protocol_version" ? error.data?.supported : null;
+  return refusal?.length ? misfit(refusal.join(" and ")) : (error as Error).message;
+}
+
+function misfit(spoken: number | string): string {
+  const versions = `it speaks protocol ${spoken}, this client ${PROTOCOL_VERSION}`;
+  return `${versions}; \`pip install afterturn==${VERSION}\` fits`;
 }

@@ -26,6 +26,17 @@ test("calls made at once get their own answers", async (t) => {
   );
 });
 
+test("many calls under one signal print nothing", async (t) => {
+  const client = await startStub(t);
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  const { signal } = new AbortController();
+  await Promise.all(Array.from({ length: 50 }, () => ask(client, "echo", { signal })));
+  process.off("warning", warned);
+  assert.deepEqual(warnings, []);
+});
+
 test("a big message with a half surrogate pair arrives whole", async (t) => {
   const client = await startStub(t);
   const { text } = (await ask(client, "big")) as { text: string };

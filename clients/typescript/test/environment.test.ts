@@ -30,7 +30,9 @@ const SAFE = {
   SystemRoot: "C:\\Windows",
 };
 
-const CASES: [name: string, extra: Record<string, string | undefined>, settings: object, environment: object][] = [
+type Case = [name: string, extra: Record<string, string | undefined>, settings: object, environment: object];
+
+const CASES: Case[] = [
   ["the safe part", {}, {}, SAFE],
   [
     "what the host adds, and not what it takes away",
@@ -45,6 +47,23 @@ const CASES: [name: string, extra: Record<string, string | undefined>, settings:
     { ...SAFE, OPENAI_API_KEY: "secret" },
   ],
   ["for embeddings too", {}, { embeddings: { apiKeyEnv: "OTHER_KEY" } }, { ...SAFE, OTHER_KEY: "secret" }],
+  [
+    "keys that AFTERTURN_SETTINGS names",
+    { AFTERTURN_SETTINGS: '{"models": {"apiKeyEnv": "OPENAI_API_KEY"}, "embeddings": {"apiKeyEnv": "OTHER_KEY"}}' },
+    {},
+    {
+      ...SAFE,
+      AFTERTURN_SETTINGS: '{"models": {"apiKeyEnv": "OPENAI_API_KEY"}, "embeddings": {"apiKeyEnv": "OTHER_KEY"}}',
+      OPENAI_API_KEY: "secret",
+      OTHER_KEY: "secret",
+    },
+  ],
+  ...["", "{", "null", "5", '"x"', '{"models": null}'].map((AFTERTURN_SETTINGS): Case => [
+    `no key where AFTERTURN_SETTINGS is ${AFTERTURN_SETTINGS || "empty"}`,
+    { AFTERTURN_SETTINGS },
+    {},
+    { ...SAFE, AFTERTURN_SETTINGS },
+  ]),
 ];
 
 for (const [name, extra, settings, environment] of CASES) {

@@ -24,6 +24,8 @@ const UNSTARTABLE: [how: string, cause: new (...args: never[]) => Error, message
   ["garbage", ProtocolError, /Traceback/],
   ["other version", Error, /speaks protocol 2, this client 1; `pip install afterturn==/],
   ["other server", Error, /not afterturn/],
+  ["answer null", Error, /not afterturn/],
+  ["other versions", ResponseError, /speaks protocol 2 and 3, this client 1; `pip install afterturn==/],
   ["refuse", ResponseError, /initialize: no/],
 ];
 
@@ -45,6 +47,11 @@ for (const command of ["/nowhere/afterturn", "", "\0"]) {
     await assert.rejects(Afterturn.start({ command }), StartError);
   });
 }
+
+test("a folder that is not there is named", async () => {
+  const start = Afterturn.start({ command: process.execPath, args: [STUB, "well"], cwd: "/nowhere/at/all" });
+  await assert.rejects(start, (error) => error instanceof StartError && error.message.includes(" in /nowhere/at/all: "));
+});
 
 /** Starts a stub, and aborts that once its process is there. */
 async function abortedStart(how: string): Promise<void> {

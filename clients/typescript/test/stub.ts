@@ -45,8 +45,10 @@ const STARTS: Record<string, (message: Message) => void> = {
   garbage: () => raw("Traceback (most recent call last):\n"),
   "other version": (message) => initialize(message, 2),
   "other server": (message) => initialize(message, 1, "somebody"),
-  refuse: ({ id }) =>
-    send({ id, error: { code: -32803, message: "no", data: { kind: "protocol_version", supported: [2] } } }),
+  refuse: ({ id }) => send({ id, error: { code: -32803, message: "no", data: { kind: "busy" } } }),
+  "answer null": ({ id }) => send({ id, result: null }),
+  "other versions": ({ id }) =>
+    send({ id, error: { code: -32803, message: "no", data: { kind: "protocol_version", supported: [2, 3] } } }),
   "crash with last words": () => {
     process.stderr.write(`${"x".repeat(50_000)}the last words\n`, () => process.exit(3));
   },

@@ -5,6 +5,7 @@ BEHAVIOUR   "rubbish"   answers all with what fits nothing, and sends events of 
             "stranger"  speaks a protocol that no client knows
             "mortal"    ends as soon as it is asked anything
             "patient"   answers all with {}
+            "absent"    answers all with {}, but nothing about an episode
 HEARD       a file that gets the name of each message that was read, a line each
 """
 
@@ -65,6 +66,8 @@ def main(behaviour: str, heard: Path) -> None:
             continue
         elif behaviour == "mortal":
             sys.exit("cannot go on")
+        elif behaviour == "absent" and message["method"] == "capture/episodeFinalized":
+            continue
         elif behaviour == "rubbish":
             write(id=message["id"], result=next(rubbish))
             write(method=next(events), params=next(rubbish))

@@ -1,6 +1,7 @@
 """Finished work ends up in the store as traces."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.hosts.pi.host import Home
 from tests.hosts.pi.rpc import Rpc, until
 from tests.hosts.pi.script import act, unhurried
 from tests.hosts.pi.store import traces
+from tests.hosts.pi.test_lies import Liar
 from tests.provider.answers import Answer, fails
 from tests.provider.server import ProviderRequest, ScriptedProvider
 
@@ -56,6 +58,22 @@ def test_what_could_not_be_handed_over_is_when_the_session_is_opened_again(home:
     with Rpc(home, "-c") as pi:
         pi.status("captured")
     assert [user for user, _, _ in shape(home)] == ["one"]
+
+
+def test_what_went_unanswered_is_handed_over_as_it_was_and_not_as_a_part_of_more(home: Home, tmp_path: Path) -> None:
+    sidecar = home.sidecar
+    liar = Liar(home, tmp_path, "absent")
+    for wish in ("one", "two"):
+        with Rpc(home, "-c") as pi:
+            until(lambda: "capture/drain" in liar.heard[-5:], "a sidecar that has started")
+            pi.prompt(wish)
+    assert len(home.kept("afterturn-sent")) == 1
+    home.sidecar = sidecar
+    with Rpc(home, "-c"):
+        until(lambda: len(home.kept("afterturn-captured")) == 2, "both episodes")
+    users = [entry["id"] for entry in home.entries() if entry.get("message", {}).get("role") == "user"]
+    assert [kept["episodeId"].partition(":")[2] for kept in home.kept("afterturn-captured")] == users
+    assert [user for user, _, _ in shape(home)] == ["one", "two"]
 
 
 def test_an_episode_that_was_sent_twice_is_there_once(home: Home) -> None:

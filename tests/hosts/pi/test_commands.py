@@ -62,6 +62,22 @@ def test_status_says_what_runs_and_what_does_not_fit(home: Home) -> None:
     assert "setting recap.awaySeconds: " in status
 
 
+def test_a_setting_that_does_not_fit_is_told_of_without_being_asked(home: Home) -> None:
+    home.settings = {"models": {"provider": "nonee"}}
+    with Rpc(home) as pi:
+        notice = pi.ui("notify")["message"]
+    assert notice.startswith("afterturn: models.provider must be one of ")
+
+
+def test_a_limit_that_is_reached_is_told_of(home: Home) -> None:
+    home.settings = {"models": {"dailyTokens": 1}}
+    home.notes(1)
+    with Rpc(home) as pi:
+        pi.prompt("read 1")
+        notice = pi.ui("notify")["message"]
+    assert notice.startswith("afterturn: models.dailyTokens (1) is reached: no model is asked until ")
+
+
 def test_traces_finds_work_of_an_earlier_session(home: Home) -> None:
     home.notes(1)
     with Rpc(home) as pi:

@@ -1,8 +1,11 @@
 """Condensing reaches the model: what the provider was sent is what is looked at."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.hosts.pi.host import COMPANY, Home, needle
 from tests.hosts.pi.rpc import Rpc, until
@@ -97,6 +100,33 @@ def test_an_original_comes_back_and_is_left_alone(home: Home, provider: Scripted
         if call["id"] == recovered
     )
     assert call["function"]["name"] == RECOVERY_TOOL
+
+
+@pytest.mark.parametrize("mode", [["-p"], ["--mode", "json", "-p"]], ids=["print", "json"])
+def test_without_a_front_end_pi_waits_for_an_original(home: Home, provider: ScriptedProvider, mode: list[str]) -> None:
+    with Rpc(home) as pi:
+        read_and_condense(pi, 1)
+    done = subprocess.run(
+        home.command("-c", *mode, "recover t1"),
+        env=home.environment,
+        cwd=home.project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Did all of: recover t1" in done.stdout
+    assert needle(1, 30) in json.dumps(requests_of(provider)[-1])
+
+
+def test_digests_name_the_tool_that_there_is(home: Home, provider: ScriptedProvider) -> None:
+    home.settings = {**home.settings, "condense": {"recoveryToolName": "another_tool"}}
+    with Rpc(home) as pi:
+        read_and_condense(pi, 1)
+    (text,) = replacements(home).values()
+    assert RECOVERY_TOOL in text
+    assert "another_tool" not in text
 
 
 def test_a_restart_keeps_refs_and_edits(home: Home, provider: ScriptedProvider) -> None:

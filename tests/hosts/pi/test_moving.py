@@ -5,9 +5,10 @@ from pathlib import Path
 
 from tests.hosts.pi.host import COMPANY, Home, needle
 from tests.hosts.pi.rpc import Rpc, gone, sidecars, until
-from tests.hosts.pi.script import helpful, is_of_agent
+from tests.hosts.pi.script import helpful, is_of_agent, text_of
 from tests.hosts.pi.store import traces
 from tests.hosts.pi.test_condensing import continues, read_and_condense, requests_of
+from tests.hosts.pi.test_lies import Liar
 from tests.hosts.pi.test_recap import away_with_a_recap, with_model
 from tests.provider.answers import Answer, stalls
 from tests.provider.server import ProviderRequest, ScriptedProvider
@@ -126,6 +127,20 @@ def test_a_clone_has_the_digests_and_captures_nothing_again(home: Home, provider
         assert needle(1, 30) in str(requests_of(provider)[-1])
         captured(home, 3)
     assert [trace["userText"] for trace in traces(home)] == ["read 1", "tell me", "recover t1"]
+
+
+def test_a_fork_leaves_its_parents_work_to_the_parent(home: Home, tmp_path: Path) -> None:
+    Liar(home, tmp_path, "absent")
+    with Rpc(home) as pi:
+        pi.prompt("one")
+        pi.prompt("two")
+        pi.send(type="get_fork_messages")
+        messages = pi.take(lambda event: event.get("command") == "get_fork_messages")["data"]["messages"]
+        leave_for(pi, type="fork", entryId=messages[-1]["entryId"])
+        pi.prompt("three")
+    (kept,) = home.kept("afterturn-captured")
+    (last,) = [entry for entry in home.entries() if entry["id"] == kept["upTo"]]
+    assert text_of(last["message"]) == "Did all of: one"
 
 
 def test_a_fork_of_a_file_with_a_name_of_its_own_has_the_originals(home: Home, provider: ScriptedProvider) -> None:

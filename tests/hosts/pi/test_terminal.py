@@ -49,6 +49,8 @@ def test_a_saved_recap_is_there_when_the_session_is_opened_again(drawn: Home, pr
     with_model(drawn, provider)
     drawn.notes(1)
     with Terminal(drawn) as terminal:
+        # The session has begun: what the terminal reports before that nobody reads.
+        sidecar_of(terminal.pid)
         terminal.bytes(FOCUS_OUT)
         terminal.type("read 1")
         terminal.shows(RECAP)

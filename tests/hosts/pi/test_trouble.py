@@ -98,10 +98,11 @@ def test_a_session_file_with_nonsense_in_it_ends_nobody(home: Home) -> None:
 def test_a_store_that_cannot_be_opened_is_told_of_once(home: Home) -> None:
     home.store.write_text("no folder")
     with Rpc(home) as pi:
-        assert "cannot be opened" in pi.ui("notify")["message"]
+        pi.ui("notify", lambda event: "cannot be opened" in event["message"])
         pi.prompt("one")
         pi.command("/afterturn status")
-        assert ", process " in pi.ui("notify")["message"]
+        pi.ui("notify", lambda event: ", process " in event["message"])
+        assert not any("cannot be opened" in event.get("message", "") for event in pi.events)
 
 
 def test_killed_in_the_middle_it_comes_back_and_nothing_is_lost(home: Home) -> None:
