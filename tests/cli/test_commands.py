@@ -89,6 +89,31 @@ def test_doctor_names_bad_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "args",
+    ["refs s", "traces list", "traces search x", "reembed", "wipe --yes", "recap s.json --facts", "replay s.json"],
+)
+def test_settings_that_cannot_be_used_are_said_once(args: str, tmp_path: Path) -> None:
+    """They may be what keeps a secret out of what is printed, or what says which store is meant."""
+    (tmp_path / "settings.toml").write_text("redaction = [")
+    said = run(tmp_path, *args.split()).stderr.splitlines()
+    (line,) = [line for line in said if line.startswith("afterturn: settings: $ is not TOML")]
+    assert line.endswith(f"(from {tmp_path / 'settings.toml'})")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "is not there"), ("", "nothing comes from"), ("condense = [", "nothing comes from")],
+    ids=["missing", "empty", "broken"],
+)
+def test_doctor_says_why_the_defaults_hold(tmp_path: Path, text: str | None, said: str) -> None:
+    if text is not None:
+        (tmp_path / "settings.toml").write_text(text)
+    (line,) = [line for line in run(tmp_path, "doctor").stdout.splitlines() if line.startswith("settings")]
+    assert "defaults" in line
+    assert said in line
+
+
+@pytest.mark.parametrize(
     ("settings", "said"),
     [
         ({}, "wordllama-256, on this machine"),

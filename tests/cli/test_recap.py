@@ -172,12 +172,22 @@ def test_nothing_to_recap(tmp_path: Path) -> None:
     assert recap(tmp_path, "[]", "--facts").stdout == "There is nothing to recap.\n"
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("{home}/none", "No such file"),
+        ("{home}", "Is a directory"),
+        ("", "FILE is empty"),
+        ("/dev/zero", "is not a regular file"),
+    ],
+    ids=["missing", "a folder", "no name", "a device without an end"],
+)
+def test_a_file_that_cannot_be_one(tmp_path: Path, file: str, said: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "afterturn", "recap", str(tmp_path / "none")],
+        [sys.executable, "-I", "-m", "afterturn", "recap", file.format(home=tmp_path)],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert done.returncode == 1
-    assert "No such file" in done.stderr
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert said in done.stderr

@@ -11,8 +11,11 @@ def turn(*calls: tuple[str, int], asked: str = "") -> Turn:
     return Turn("s", user_text=asked, calls=[Call(name, "bash", "", "x" * size) for name, size in calls])
 
 
-def item(name: str, index: int, replacement: int | None = None, state: str = "condensed") -> dict[str, Any]:
-    found: dict[str, Any] = {"toolCallId": name, "turnIndex": index, "state": state}
+def item(
+    name: str, index: int, replacement: int | None = None, state: str = "condensed", ref: str | None = None
+) -> dict[str, Any]:
+    ref = ref or f"t{ord(name[0])}"
+    found: dict[str, Any] = {"toolCallId": name, "turnIndex": index, "state": state, "shortId": ref}
     return found if replacement is None else {**found, "replacement": "r" * replacement}
 
 
@@ -46,9 +49,26 @@ def test_the_same_id_twice_in_a_turn() -> None:
     book, _ = ledger()
     one = turn(("a", 100), ("a", 40))
     book.count(one)
-    book.add(one, 0, [item("a", 0, state="passthrough")] * 2)
-    book.settle([item("a", 0, 10), item("a", 0, 10)])
+    book.add(one, 0, [item("a", 0, state="passthrough", ref=ref) for ref in ("t1", "t2")])
+    book.settle([item("a", 0, 10, ref="t1"), item("a", 0, 10, ref="t2")])
     assert book.after == 20
+
+
+def test_the_same_call_again() -> None:
+    """It has the ref that it had: what is decided of it is decided of both, and is not said twice."""
+    book, tools = ledger()
+    one = turn(("a", 100), ("b", 3))
+    undecided = [item(name, 0, state="passthrough") for name in "ab"]
+    for index in range(2):
+        book.count(one)
+        book.add(one, index, undecided)
+    assert (book.waiting_turns, book.waiting_chars) == (2, 206)
+    book.settle([item("a", 0, 10), item("b", 0)])
+    assert (book.before, book.after, book.waiting_chars, book.waits) == (206, 26, 0, False)
+    book.count(one)
+    book.add(one, 2, [item("a", 2, 10), item("b", 2, state="passthrough")])
+    assert (book.before, book.after, book.waits) == (309, 39, False)
+    assert (tools["bash"].raw_chars, tools["bash"].kept_chars) == (309, 39)
 
 
 def test_a_batch_of_several_turns() -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from afterturn.replay.figures import ToolFigures
 from afterturn.replay.numbers import short
 from afterturn.replay.progress import bar
+from afterturn.replay.terminal import make_console, print_tools
 from afterturn.text import width
 from tests.replay.sessions import PiSession, found, left_behind, log, replay, two_requests
 
@@ -64,6 +66,20 @@ def test_a_narrow_terminal_shows_whole_numbers(tmp_path: Path) -> None:
     assert row[:2] == ["read", short(sum(map(len, (log("parser"), log("lexer"), log("again")))))]
     assert row[-1] == "%"
     assert not [cell for cell in row if "\u2026" in cell]
+
+
+@pytest.mark.parametrize("columns", [40, 63, 64, 78, 80, 90, 120])
+def test_only_a_tool_s_name_is_cut(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = {"mcp__private-journal__process_thoughts": ToolFigures(1234, 12, 12_345_678, 1_234_567)}
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_tools(make_console(), tools, 5)
+    (row,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  mcp__")]
+    counts = ["1,234", "12"] if columns >= 64 else []
+    numbers = [*counts, "12M", "1.2M", "10", "%"]
+    assert row[1 : len(numbers) + 1] == numbers
+    assert not "".join(row[1:]).count("\u2026"), "the bar is whole, too"
 
 
 def test_a_lone_surrogate_survives(tmp_path: Path) -> None:

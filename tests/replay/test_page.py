@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from afterturn.replay.exhibits import Exhibits, Scene
 from afterturn.replay.figures import Curve, FileFigures, Point, SessionFigures, ToolFigures
 from afterturn.replay.page import PageError, PageFile, writing
-from afterturn.replay.page.views import MOST_POINTS, share, thinned
+from afterturn.replay.page.views import MOST_POINTS, file_view, share, thinned
 from afterturn.replay.page.writing import pieces
 from afterturn.replay.wording import at_home
 from tests.replay.hostile import hostile
@@ -47,6 +47,24 @@ class Tags(HTMLParser):
 
     def names(self) -> set[str]:
         return {tag for tag, _ in self.elements}
+
+
+@pytest.mark.parametrize(
+    ("count", "names"),
+    [
+        (0, ["refs that bring originals back", "recaps", "traces"]),
+        (1, ["ref that brings its original back", "recaps", "trace"]),
+        (1200, ["refs that bring originals back", "recaps", "traces"]),
+    ],
+)
+def test_a_count_and_its_noun(count: int, names: list[str]) -> None:
+    session = SessionFigures(
+        session_id="s", title=None, cwd=None, model=None, parent_id=None, refs=count, curve=Curve()
+    )
+    tiles = file_view(FileFigures(file="f", sessions=[session], more_traces=count), 0)["tiles"][-3:]
+    assert [(tile["name"], tile["value"]) for tile in tiles] == [
+        (name, f"{value:,}") for name, value in zip(names, (count, 0, count), strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,10 @@ def _add_traces(traces: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
     if number < 1:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"a whole number from 1 is needed, not {text!r}")
     return number

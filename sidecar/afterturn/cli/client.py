@@ -68,9 +68,9 @@ class Client:
         self._send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
         while (answer := self._answer()).get("id") != self._last_id:
             if answer.get("id") is None:  # it could not tell which request it refuses
-                raise RequestRefused(f"{method}: {answer['error']['message']}")
+                raise _refusal(method, answer["error"])
         if "error" in answer:
-            raise RequestRefused(f"{method}: {answer['error']['message']}")
+            raise _refusal(method, answer["error"])
         return answer["result"]
 
     def notify(self, method: str, params: Any) -> None:
@@ -117,3 +117,8 @@ class Client:
             else:
                 self._answers.append(message)
         return True
+
+
+def _refusal(method: str, error: dict[str, Any]) -> RequestRefused:
+    data: dict[str, Any] = error.get("data") or {}
+    return RequestRefused(f"{method}: {error['message']}", data.get("kind"))

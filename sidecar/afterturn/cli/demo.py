@@ -8,7 +8,6 @@ import hashlib
 import json
 import shlex
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 from afterturn.cli.client import Client
 from afterturn.cli.doctor import command
 from afterturn.cli.ending import ended_well
+from afterturn.cli.workplace import workplace
 from afterturn.replay.reading import events
 from afterturn.replay.runner import Replay, wire_id_of
 from afterturn.replay.server import away_ms, readable, replay_settings
@@ -37,15 +37,15 @@ def _shown() -> int:
     tree = replay_settings(settings, model=False, raw=True, vectors=False)
     with (
         as_file(files("afterturn.cli").joinpath("demo_session", "session.jsonl")) as session,
-        tempfile.TemporaryDirectory(prefix="afterturn-demo-") as home,
-        Client({"AFTERTURN_HOME": home, ENVIRONMENT_NAME: json.dumps(tree)}) as client,
+        workplace("demo") as home,
+        Client({"AFTERTURN_HOME": str(home), ENVIRONMENT_NAME: json.dumps(tree)}) as client,
     ):
         replay = Replay(client, client, readable=readable(settings), away_ms=away_ms(settings))
         _say("A real coding session, sent turn by turn to `afterturn --stdio` as a harness would send it.\n")
         found = replay.run(str(session), events(session))
         print_report(make_console(), found)
         same = _bring_back(client, wire_id_of(found.harness, found.main.session_id), session)
-    for line in how_to_go_on(command(), _pi_extension()):
+    for line in how_to_go_on(command(), *_pi_extension()):
         _say(line)
     return 0 if same else 1
 
@@ -84,15 +84,19 @@ def _resolved(client: Client, session_id: str, ref: str) -> str:
     return "".join(pages)
 
 
-def how_to_go_on(absolute: Sequence[str], extension: str) -> list[str]:
-    """Lines to paste, whatever stands in the paths. absolute: the command of this installation."""
+def how_to_go_on(absolute: Sequence[str], extension: str, unbuilt: Path | None = None) -> list[str]:
+    """Lines to paste, whatever stands in the paths. absolute: the command of this installation, which need not be on
+    PATH. unbuilt: the checkout, where pi's extension is not built yet.
+    """
     pasted = json.dumps({"command": absolute[0], "args": [*absolute[1:], "--stdio"]}, ensure_ascii=False)
     lua = ", ".join(json.dumps(word, ensure_ascii=False) for word in [*absolute, "--stdio"])
     found_by_pi = [f"    export AFTERTURN_PATH={shlex.quote(absolute[0])}"] if len(absolute) == 1 else []
     return [
         "\nGO ON  with sessions of your own:\n",
-        "    afterturn replay ~/.claude/projects        or ~/.pi, ~/.codex/sessions, any file; --html OUT for a page",
+        f"    {shlex.join(absolute)} replay ~/.claude/projects",
+        "    or ~/.pi, ~/.codex/sessions, any file; --html OUT for a page",
         "\nin pi:\n",
+        *([] if unbuilt is None else [f"    make -C {shlex.quote(str(unbuilt))} setup"]),
         f"    pi install {shlex.quote(extension)}",
         *found_by_pi,
         "\nin Neovim (0.11 or newer):\n",
@@ -102,10 +106,15 @@ def how_to_go_on(absolute: Sequence[str], extension: str) -> list[str]:
     ]
 
 
-def _pi_extension() -> str:
-    """The folder of the extension in a checkout; where this is an installed package, its name."""
-    beside = Path(__file__).resolve().parents[3] / "clients" / "pi"
-    return str(beside) if (beside / "package.json").is_file() else "npm:afterturn-pi"
+def _pi_extension() -> tuple[str, Path | None]:
+    """The folder of the extension in a checkout, and the checkout where it is still to be built (`make demo` builds no
+    extension); where this is an installed package, its name.
+    """
+    checkout = Path(__file__).resolve().parents[3]
+    beside = checkout / "clients" / "pi"
+    if not (beside / "package.json").is_file():
+        return "npm:afterturn-pi", None
+    return str(beside), None if (beside / "dist" / "afterturn.cjs").is_file() else checkout
 
 
 def _say(line: str) -> None:

@@ -124,6 +124,13 @@ def _vectors(jobs: list[ProviderStatus]) -> str:
     return f"{job.model}, on this machine" if job.provider == "local" and job.reason is None else _said(job)
 
 
+def _unused(file: str | None) -> str:
+    """Why a settings file says nothing: it is not there, or empty, or broken, which is among the problems."""
+    if file is not None and os.access(file, os.F_OK):
+        return f"nothing comes from {file}"
+    return f"{file or 'a settings file'} is not there"
+
+
 def _said(job: ProviderStatus) -> str:
     return job.reason or (f"{job.model} by {job.provider}" if job.model else "none")
 
@@ -136,12 +143,7 @@ def _print(found: dict[str, Any]) -> None:
         ("afterturn", f"{found['version']}, protocol {found['protocolVersion']}"),
         ("python", f"{found['python']['version']} at {found['python']['executable']}"),
         ("packages", ", ".join(f"{name} {version or 'MISSING'}" for name, version in found["packages"].items())),
-        (
-            "settings",
-            ", ".join(sources)
-            if sources
-            else f"defaults ({found['settings']['file'] or 'a settings file'} is not there)",
-        ),
+        ("settings", ", ".join(sources) or f"defaults ({_unused(found['settings']['file'])})"),
         ("store", f"{store.backend}, {store.path} ({size})"),
         ("models", _models(found["providers"])),
         ("vectors", _vectors(found["providers"])),

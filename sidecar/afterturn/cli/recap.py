@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ import msgspec
 
 from afterturn.cli.client import Client, ServerFailed
 from afterturn.cli.ending import ended_well
-from afterturn.cli.place import file_settings
+from afterturn.cli.place import told_settings
+from afterturn.cli.workplace import workplace
 from afterturn.misfits import InvalidInputError
 from afterturn.recap.contexts import check_messages
 from afterturn.recap.prompting import RecapInput, build_input
@@ -35,15 +35,19 @@ from afterturn_protocol.context import RecapContext
 from afterturn_protocol.settings import Settings
 
 _SENT = 200
+_HEAD_CHARS = 4096
 _FORMATS = "a session file of a harness, or JSON: a list of messages or a RecapContext"
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the recap, or with --prompt what a model would be given. 1 where the file cannot be read as a session."""
-    return ended_well(lambda: _recapped(options, file_settings(os.environ)))
+    return ended_well(lambda: _recapped(options, told_settings(os.environ)))
 
 
 def _recapped(options: argparse.Namespace, settings: Settings) -> int:
+    if not options.file:  # which as a path is this folder
+        sys.stderr.write(complaint("FILE is empty: which session?"))
+        return 1
     try:
         context = read_context(Path(options.file))
     except OSError as problem:
@@ -82,8 +86,8 @@ def _drafted(context: RecapContext, settings: Settings) -> dict[str, Any] | None
     """
     try:
         with (
-            tempfile.TemporaryDirectory(prefix="afterturn-recap-") as folder,
-            Client({ENVIRONMENT_NAME: json.dumps(_own(settings, Path(folder) / "afterturn.db"))}) as client,
+            workplace("recap") as folder,
+            Client({ENVIRONMENT_NAME: json.dumps(_own(settings, folder / "afterturn.db"))}) as client,
         ):
             drafted = client.ask("recap/now", {"sessionId": "afterturn recap", "context": context})["recap"]
             return drafted if drafted is not None and drafted["origin"] == "generated" else None
@@ -107,7 +111,11 @@ def read_context(path: Path) -> RecapContext:
 
 def _protocol(path: Path, problem: UnreadableError) -> RecapContext:
     """What the file holds where it is of the protocol and not of a harness."""
-    whole = _json(path.read_text(encoding="utf-8-sig", errors="replace"))
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        text = file.read(_HEAD_CHARS)
+        if text.lstrip()[:1] in ("[", "{"):  # what is none may be a disk image, or a device without an end
+            text += file.read()
+    whole = _json(text)
     if isinstance(whole, list):
         messages = _converted(whole, list[Message])
         _check("$", messages)

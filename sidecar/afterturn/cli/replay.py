@@ -1,7 +1,8 @@
 """`afterturn replay FILE...`: finished sessions of any harness through the real methods, and what came of it.
 
 Every session goes to a real `afterturn --stdio` as its host would have sent it. Without --import nothing is kept: the
-store lies in a folder that is gone at the end, however that comes. Without --model no network and no key is used.
+store lies in a folder that is gone at the end, or where the command was killed when the next one begins. Without
+--model no network and no key is used.
 
 Exit codes: 0 all was replayed; 2 a FILE holds no session that can be read (or a DIR holds none at all), each said in
 one line; 1 anything else that failed; 130 and 143 when it was ended.
@@ -12,7 +13,6 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,7 +22,8 @@ import msgspec
 
 from afterturn.cli.client import Client
 from afterturn.cli.ending import ended_well
-from afterturn.cli.place import file_settings
+from afterturn.cli.place import told_settings
+from afterturn.cli.workplace import workplace
 from afterturn.replay.as_json import as_json
 from afterturn.replay.choosing import best
 from afterturn.replay.exhibits import Exhibits
@@ -60,7 +61,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 def run(options: argparse.Namespace) -> int:
     """Replay every file; see the module for the exit codes."""
-    settings = file_settings(os.environ)
+    settings = told_settings(os.environ)
     if options.model and not has_model(settings):
         sys.stderr.write("afterturn: no model is configured: set models.model (`afterturn doctor` says where)\n")
         return 1
@@ -126,7 +127,7 @@ class _Command:
         self._open = open_things
         self._wanted = wanted
         self._page = page
-        home = Path(open_things.enter_context(tempfile.TemporaryDirectory(prefix="afterturn-replay-")))
+        home = open_things.enter_context(workplace("replay"))
         spool = open_things.enter_context((home / "originals").open("w+b")) if page else None
         self._exhibits = None if spool is None else Exhibits(spool, readable(settings))
         self._replay = self._make_replay(settings, home)
@@ -200,8 +201,11 @@ def held_for_page(found: FileFigures) -> FileFigures:
 
 def files_of(paths: Iterable[str]) -> Iterator[Wanted]:
     """The files meant: each as it is given, and every file below a folder, in order of their names."""
-    for path in map(Path, paths):
-        if os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it never fails
+    for given in paths:
+        path = Path(given)
+        if not given:  # which as a path is this folder, and an unset variable of a shell
+            yield Wanted(path, given=True, problem="there is no such file")
+        elif os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it never fails
             yield from sorted(_below(path), key=lambda each: each.path)
         else:
             yield Wanted(path, given=True)

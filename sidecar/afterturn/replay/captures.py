@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from afterturn.replay.figures import FileFigures, TraceFound
-from afterturn.replay.server import Server
+from afterturn.replay.server import RequestRefused, Server, ServerFailed
+from afterturn.store_error import StoreError
 from afterturn.text import cut_words, one_line
 from afterturn_protocol.capture import Episode
 
@@ -57,8 +58,17 @@ class Captures:
             params["cursor"] = page["nextCursor"]
 
     def send(self, episode: Episode) -> None:
-        """Hand an episode over; waits where many are on their way already."""
-        answer = self._server.ask("capture/episodeFinalized", {"episode": episode})
+        """Hand an episode over; waits where many are on their way already. One that is refused is counted.
+
+        Raises ServerFailed where no more can be stored.
+        """
+        try:
+            answer = self._server.ask("capture/episodeFinalized", {"episode": episode})
+        except RequestRefused as refusal:
+            if refusal.kind == StoreError.kind:
+                raise
+            self._found.warnings[str(refusal)] += 1
+            return
         if answer["jobId"] is not None:
             self._jobs.add(answer["jobId"])
         if len(self._jobs) >= MOST_AT_ONCE:
@@ -116,7 +126,11 @@ class Captures:
             self._found.warnings[f"capture: {message}"] += 1
 
     def failed(self, params: dict[str, Any]) -> None:
-        """`capture.failed`."""
-        if params["jobId"] in self._jobs:
-            self._jobs.discard(params["jobId"])
-            self._found.warnings[f"capture failed: {params['error']['message']}"] += 1
+        """`capture.failed`. Raises ServerFailed where no more can be stored."""
+        if params["jobId"] not in self._jobs:
+            return
+        self._jobs.discard(params["jobId"])
+        said = f"capture failed: {params['error']['message']}"
+        if params["error"]["code"] == StoreError.kind:
+            raise ServerFailed(said)
+        self._found.warnings[said] += 1

@@ -196,10 +196,7 @@ class HostedSession:
 
     def _capture(self, episodes: Sequence[Episode]) -> None:
         for episode in episodes:
-            try:
-                self._desk.captures.send(episode)
-            except RequestRefused as refusal:
-                self._desk.found.warnings[str(refusal)] += 1
+            self._desk.captures.send(episode)
 
     def _recap(self, at: int | None, away_ms: int | None) -> None:
         """`recap/now`: the session's context is what a host would push at that moment. Nobody reads a sub-agent's."""

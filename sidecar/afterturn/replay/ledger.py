@@ -13,12 +13,19 @@ _TO_BE_CONDENSED = ("condensed", "passthrough", "duplicate")
 """States of calls that a `condense.ready` will speak of (condense.md, 'Order of work')."""
 
 
+class _Waiting(msgspec.Struct):
+    """A turn of which something is not decided yet. chars: of all its results. refs: how many calls are not."""
+
+    chars: int
+    refs: int = 0
+
+
 class _Held(msgspec.Struct):
     """A result that something may take the place of. in_context: no compaction took it away."""
 
-    tool_call_id: str
     tool_name: str
     chars: int
+    turn: int
     in_context: bool = True
     replaced: bool = False
 
@@ -28,7 +35,9 @@ class Ledger:
 
     def __init__(self, tools: dict[str, ToolFigures]) -> None:
         self._tools = tools
-        self._held: dict[int, list[_Held]] = {}
+        self._turns: dict[int, _Waiting] = {}
+        self._held: dict[str, list[_Held]] = {}
+        self._highest_ref = 0
         self.before = 0
         self.after = 0
         self.waiting_chars = 0
@@ -36,25 +45,36 @@ class Ledger:
     @property
     def waits(self) -> bool:
         """Whether turns wait for what becomes of them."""
-        return bool(self._held)
+        return bool(self._turns)
 
     @property
     def waiting_turns(self) -> int:
         """How many do."""
-        return len(self._held)
+        return len(self._turns)
 
     def add(self, turn: Turn, index: int, items: Iterable[Mapping[str, Any]]) -> None:
         """A turn came. items: what `condense/onTurnEnd` answered for its calls, in order."""
         said = len(turn.user_text or "") + len(turn.assistant_text or "")
         said += sum(_args_chars(call.args) for call in turn.calls)
-        held = [_Held(call.tool_call_id, call.tool_name, len(call.result_text or "")) for call in turn.calls]
-        results = sum(each.chars for each in held)
+        results = sum(len(call.result_text or "") for call in turn.calls)
         self.before += said + results
         self.after += said + results
-        items = list(items)
-        self._replace(held, items)
-        if any(item["state"] in _TO_BE_CONDENSED for item in items):
-            self._held[index] = held
+        known = self._highest_ref
+        waiting = _Waiting(results)
+        for call, item in zip(turn.calls, items, strict=False):
+            held = _Held(call.tool_name, len(call.result_text or ""), index)
+            self._replace(held, item)
+            ref = item.get("shortId")
+            if ref is None or item["state"] not in _TO_BE_CONDENSED:
+                continue
+            number = int(ref[1:])
+            self._highest_ref = max(self._highest_ref, number)
+            if number <= known and ref not in self._held:
+                continue  # the same call again, which was decided before
+            waiting.refs += 1
+            self._held.setdefault(ref, []).append(held)
+        if waiting.refs:
+            self._turns[index] = waiting
             self.waiting_chars += results
 
     def count(self, turn: Turn) -> None:
@@ -63,18 +83,21 @@ class Ledger:
             self._tools.setdefault(call.tool_name, ToolFigures()).add(call)
 
     def settle(self, items: Iterable[Mapping[str, Any]]) -> None:
-        """A batch is ready; its turns wait no longer. items: of its result, in order."""
-        by_turn: dict[int, list[Mapping[str, Any]]] = {}
+        """A batch is ready; its calls wait no longer, in whichever turn they came. items: of its result."""
         for item in items:
-            by_turn.setdefault(item["turnIndex"], []).append(item)
-        for turn, own in by_turn.items():
-            held = self._held.pop(turn, [])
-            self.waiting_chars -= sum(each.chars for each in held)
-            self._replace(held, own)
+            ref: str | None = item.get("shortId")
+            for held in self._held.pop(ref, []) if ref is not None else []:
+                self._replace(held, item)
+                turn = self._turns[held.turn]
+                turn.refs -= 1
+                if not turn.refs:
+                    del self._turns[held.turn]
+                    self.waiting_chars -= turn.chars
 
     def give_up(self) -> None:
         """Nothing more will come for what waits."""
         self._held.clear()
+        self._turns.clear()
         self.waiting_chars = 0
 
     def compacted(self) -> None:
@@ -84,21 +107,15 @@ class Ledger:
             for each in held:
                 each.in_context = False
 
-    def _replace(self, held: list[_Held], items: Iterable[Mapping[str, Any]]) -> None:
-        left = [each for each in held if not each.replaced]
-        for item in items:
-            text = item.get("replacement")
-            if text is None:
-                continue
-            each = next((each for each in left if each.tool_call_id == item["toolCallId"]), None)
-            if each is None:
-                continue
-            left.remove(each)
-            each.replaced = True
-            saved = each.chars - len(text)
-            self._tools[each.tool_name].kept_chars -= saved
-            if each.in_context:
-                self.after -= saved
+    def _replace(self, held: _Held, item: Mapping[str, Any]) -> None:
+        text = item.get("replacement")
+        if text is None or held.replaced:
+            return
+        held.replaced = True
+        saved = held.chars - len(text)
+        self._tools[held.tool_name].kept_chars -= saved
+        if held.in_context:
+            self.after -= saved
 
 
 def _args_chars(args: Any) -> int:

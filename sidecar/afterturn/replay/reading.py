@@ -47,6 +47,10 @@ _COMPRESSED = {
 }
 
 
+_TAR_MARK = 257
+"""Where the mark of a tar archive stands."""
+
+
 class UnreadableError(Exception):
     """A file that is no session, or one that cannot be read; `reason` is one line for people, without the path."""
 
@@ -89,6 +93,8 @@ def _importer(path: Path, head: bytes) -> Importer:
     for magic, name in _COMPRESSED.items():
         if head.startswith(magic):
             raise UnreadableError(path, f"is compressed ({name}); unpack it first")
+    if head.startswith(b"ustar", _TAR_MARK):
+        raise UnreadableError(path, "is an archive (tar); unpack it first")
     for value in first_values(head):
         for importer in _BY_VALUE:
             if importer.recognises(value):

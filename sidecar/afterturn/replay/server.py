@@ -17,7 +17,11 @@ class ServerFailed(Exception):
 
 
 class RequestRefused(ServerFailed):
-    """The server answered a request with an error."""
+    """The server answered a request with an error. kind: of the error, where it has one (protocol.md)."""
+
+    def __init__(self, said: str, kind: str | None = None) -> None:
+        super().__init__(said)
+        self.kind = kind
 
 
 class Server(Protocol):

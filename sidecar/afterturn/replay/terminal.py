@@ -44,6 +44,7 @@ _AXIS = 7
 _RECAP, _COMPACTION = "\u25c6", "\u00d7"
 _SHORTEST_BAR, _LONGEST_BAR, _BESIDE_BAR = 8, 30, 70
 _ROOM_FOR_COUNTS = 64
+_INDENT, _GAP, _LONGEST_NAME = 2, 3, 28
 
 
 class _Console(Console):
@@ -54,8 +55,11 @@ class _Console(Console):
 
 def make_console() -> Console:
     """A console on stdout: as wide as the terminal or COLUMNS says, else 100, and at most _WIDEST."""
-    columns = min(shutil.get_terminal_size((100, 24)).columns, _WIDEST)
-    return _Console(highlight=False, markup=False, emoji=False, width=max(_NARROWEST, columns))
+    terminal = shutil.get_terminal_size((100, 24))
+    columns, lines = min(terminal.columns, _WIDEST), terminal.lines
+    # With the height, because without it `rich` takes every dumb terminal for one of 80 columns.
+    width = max(_NARROWEST, columns)
+    return _Console(highlight=False, markup=False, emoji=False, width=width, height=lines)
 
 
 def print_report(console: Console, found: FileFigures) -> None:
@@ -172,24 +176,29 @@ def _tools(tools: Mapping[str, ToolFigures], refs: int, width: int) -> Iterable[
     bring = "brings its original" if refs == 1 else "bring the originals"
     said = f"{raw:,} characters became {kept:,} ({percent(kept, raw)}), {in_tokens(raw, kept)}"
     yield _heading("TOOL RESULTS", f"{said}; {plural(refs, 'ref')} {bring} back")
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False, header_style="dim", show_edge=False)
-    table.add_column("tool", overflow="ellipsis", no_wrap=True, max_width=28)
+    shown = largest_tools(tools, MOST_TOOLS)
     counts = ("calls", "failed") if width >= _ROOM_FOR_COUNTS else ()  # sizes come first
-    for name in (*counts, "before", "after", "kept"):
-        table.add_column(name, justify="right", no_wrap=True)
+    head = (*counts, "before", "after", "kept")
+    rows = [_numbers(tool)[-len(head) :] for _, tool in shown]
     bar = min(_LONGEST_BAR, width - _BESIDE_BAR)
+    bars_at = [bar] if bar >= _SHORTEST_BAR else []
+    others = [max(map(len, column)) for column in zip(head, *rows, strict=True)] + bars_at
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False, header_style="dim", show_edge=False)
+    room = width - _INDENT - sum(others) - _GAP * len(others)  # only a name may be cut, never a number
+    table.add_column("tool", overflow="ellipsis", no_wrap=True, max_width=min(_LONGEST_NAME, room))
+    for name in head:
+        table.add_column(name, justify="right", no_wrap=True)
     most = max(tool.raw_chars for tool in tools.values())
-    for name, tool in largest_tools(tools, MOST_TOOLS):
-        table.add_row(
-            Text(in_line(name)),
-            *((f"{tool.calls:,}", f"{tool.errors:,}" if tool.errors else "") if counts else ()),
-            short(tool.raw_chars),
-            short(tool.kept_chars),
-            percent(tool.kept_chars, tool.raw_chars),
-            *([_bar(tool, most, bar)] if bar >= _SHORTEST_BAR else []),
-        )
-    yield Padding(table, (0, 0, 0, 2), expand=False)
+    for (name, tool), row in zip(shown, rows, strict=True):
+        table.add_row(Text(in_line(name)), *row, *(_bar(tool, most, columns) for columns in bars_at))
+    yield Padding(table, (0, 0, 0, _INDENT), expand=False)
     yield ""
+
+
+def _numbers(tool: ToolFigures) -> tuple[str, ...]:
+    failed = f"{tool.errors:,}" if tool.errors else ""
+    sizes = short(tool.raw_chars), short(tool.kept_chars), percent(tool.kept_chars, tool.raw_chars)
+    return (f"{tool.calls:,}", failed, *sizes)
 
 
 def _bar(tool: ToolFigures, most: int, columns: int) -> Text:

@@ -50,6 +50,9 @@ def test_calls_outputs_and_searches_pretty_printed() -> None:
         ("a file\nExit code: 2\n", "a file\nExit code: 2\n", False),
         ({"type": "input_text", "text": "a.txt"}, "a.txt", False),
         ({"content": [{"type": "text", "text": "a"}]}, "a", False),
+        ({"content": "no", "success": False}, "no", True),
+        ({"content": "yes", "success": True}, "yes", False),
+        ({"output": "no", "metadata": {"exit_code": 1}}, "no", True),
         ([{"type": "input_text", "text": "a"}], [{"type": "text", "text": "a"}], False),
     ],
 )

@@ -48,9 +48,10 @@ def test_gemini_cli() -> None:
     )
 
 
-def test_gemini_cli_thoughts_and_a_failed_call() -> None:
+@pytest.mark.parametrize("status", ["error", "cancelled"])
+def test_gemini_cli_thoughts_and_a_failed_call(status: str) -> None:
     failed = gemini_call("c") | {
-        "status": "error",
+        "status": status,
         "result": [{"functionResponse": {"response": {"error": "no such file"}}}],
     }
     thoughts = [{"subject": "Looking", "description": "at it"}, {"subject": "Then"}]
@@ -64,9 +65,7 @@ def test_gemini_cli_thoughts_and_a_failed_call() -> None:
 
 
 def test_amp() -> None:
-    uses = [
-        {"type": "tool_use", "id": call_id, "name": "Read", "input": {"path": "a"}} for call_id in ("x", "y", "z", "n")
-    ]
+    uses = [{"type": "tool_use", "id": call_id, "name": "Read", "input": {"path": "a"}} for call_id in "xyznc"]
     check(
         "amp",
         json.dumps(
@@ -77,6 +76,7 @@ def test_amp() -> None:
                 amp_result("y", {"status": "error", "error": {"message": "no such file"}}),
                 amp_result("z", {"status": "done", "result": [1]}),
                 amp_result("n", {"status": "rejected-by-user"}),
+                amp_result("c", {"status": "cancelled", "reason": "stopped"}),
             )
         ),
         [
@@ -87,7 +87,8 @@ def test_amp() -> None:
                     ("x", "Read", {"path": "a"}, "1: id", False, None),
                     ("y", "Read", {"path": "a"}, "no such file", True, None),
                     ("z", "Read", {"path": "a"}, "[1]", False, None),
-                    ("n", "Read", {"path": "a"}, "", False, None),
+                    ("n", "Read", {"path": "a"}, "", True, None),
+                    ("c", "Read", {"path": "a"}, "stopped", True, None),
                 ],
             )
         ],

@@ -39,6 +39,25 @@ def test_what_a_tool_returned(returned: object, result: object, failed: bool) ->
     check("kimi-cli", text, [(None, None, [("c", "Glob", {}, result, failed, MS)])])
 
 
+@pytest.mark.parametrize(
+    ("first", "parts", "args"),
+    [
+        ("", ['{"p": ', "1", "}"], {"p": 1}),
+        ('{"p": ', ["1}"], {"p": 1}),
+        (None, ['{"p": 1}'], {"p": 1}),
+        ('{"p": 1}', [""], {"p": 1}),
+        ("", ['{"p": '], '{"p": '),
+        ("{}", [], {}),
+    ],
+)
+def test_arguments_in_parts(first: str | None, parts: list[str], args: object) -> None:
+    call = kimi_wire("ToolCall", id="c", function={"name": "Glob", "arguments": first})
+    told = [call, *(kimi_wire("ToolCallPart", arguments_part=part) for part in parts)]
+    check("kimi-cli", lines(*told), [(None, None, [("c", "Glob", args, None, False, None)])])
+    answered = [*told, kimi_wire("ToolResult", tool_call_id="c", return_value={"output": "a"})]
+    check("kimi-cli", lines(*answered), [(None, None, [("c", "Glob", args, "a", False, MS)])])
+
+
 def test_an_image_that_a_tool_returned_stays_a_block() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
     text = lines(

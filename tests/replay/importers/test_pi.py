@@ -36,6 +36,12 @@ def test_linear_with_a_command_of_the_user() -> None:
     )
 
 
+def test_a_command_that_the_user_stopped() -> None:
+    bash = {"role": "bashExecution", "command": "ls", "output": "a", "cancelled": True, "timestamp": 9}
+    text = lines({"type": "session", "id": "s1", "cwd": "/w"}, {"type": "message", "message": bash})
+    check("pi", text, [(None, None, [("bash-9", "bashExecution", {"command": "ls"}, "a", True, 9)])])
+
+
 def test_the_path_from_the_leaf_is_the_session_and_what_was_left_a_session_each() -> None:
     text = lines(
         HEADER,

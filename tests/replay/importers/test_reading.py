@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -95,9 +96,19 @@ def test_compressed(tmp_path: Path, content: bytes, name: str) -> None:
     assert reason(path) == f"is compressed ({name}); unpack it first"
 
 
+def tarred(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        member = tarfile.TarInfo("session.jsonl")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
+        (tarred(PI), "is an archive (tar); unpack it first"),
         (bytes(range(256)), "is a binary file"),
         (b"\x7fELF\x02\x01\x01" + bytes(200), "is a binary file"),
         (PI.decode().encode("utf-16"), "is a binary file"),

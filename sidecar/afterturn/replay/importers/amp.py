@@ -13,6 +13,7 @@ from afterturn.replay.stream import Event
 
 HARNESS = "amp"
 _MESSAGES = frozenset(("messages",))
+_FAILED = frozenset(("error", "cancelled", "rejected-by-user"))
 
 
 def recognises(value: Any) -> bool:
@@ -54,8 +55,8 @@ def _user(session: SessionAssembly, message: dict[str, Any]) -> None:
             session.user(text(block.get("text")), sent)
         elif block.get("type") == "tool_result":
             run = obj(block.get("run"))
-            failed = run.get("status") == "error"
-            result = _shown(run.get("error") if failed else run.get("result"))
+            failed = text(run.get("status")) in _FAILED
+            result = _shown(run.get("error") or run.get("reason") if failed else run.get("result"))
             session.result(text(block.get("toolUseID")), result, is_error=failed, timestamp=None)
 
 

@@ -121,13 +121,17 @@ def _output(output: Any) -> tuple[str | list[dict[str, Any]], bool]:
     if isinstance(output, dict):
         held = obj(cast("object", output))
         named = next((held[name] for name in ("text", "output", "content") if held.get(name)), "")
-        return (named if isinstance(named, str) else prose(named)), False
+        return (named if isinstance(named, str) else prose(named)), _failed(held)
     said = text(output)
     unwrapped = obj(parsed(said))
     if isinstance(unwrapped.get("output"), str):
-        return unwrapped["output"], bool(obj(unwrapped.get("metadata")).get("exit_code"))
+        return unwrapped["output"], _failed(unwrapped)
     exited = _EXIT.search(said[:_EXIT_WITHIN])
     return said, exited is not None and exited[1] != "0"
+
+
+def _failed(output: dict[str, Any]) -> bool:
+    return output.get("success") is False or bool(obj(output.get("metadata")).get("exit_code"))
 
 
 def _block(part: dict[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def _message(session: SessionAssembly, message: dict[str, Any]) -> None:
 
 def _call(call: dict[str, Any]) -> Call:
     made = Call(text(call.get("id")), text(call.get("name")), call.get("args"))
-    made.is_error = call.get("status") == "error"
+    made.is_error = call.get("status") in ("error", "cancelled")
     answers = [obj(part.get("functionResponse")) for part in objects(call.get("result")) if "functionResponse" in part]
     if answers:
         made.result = "\n".join(_answer(obj(answer.get("response"))) for answer in answers)

@@ -39,6 +39,7 @@ def read(source: Source) -> Iterator[Event]:
         else:
             changes.take(line)
         yield from assembly.ready()
+    messages.join()
     yield from assembly.finish()
 
 
@@ -105,14 +106,26 @@ def _step(event: dict[str, Any]) -> str:
 class _Messages:
     """The older form: what is said between `StepBegin` and the next one belongs to one step."""
 
-    __slots__ = ("_last", "_session", "_turn")
+    __slots__ = ("_last", "_parts", "_session", "_turn")
 
     def __init__(self, session: SessionAssembly) -> None:
         self._session = session
         self._turn: Turn | None = None
         self._last: Call | None = None
+        self._parts: list[str] = []
+
+    def join(self) -> None:
+        """The arguments of a call come in parts, maybe thousands; whatever comes next, they are complete."""
+        parts, self._parts = "".join(self._parts), []
+        if parts and self._last is not None:
+            given = self._last.args if isinstance(self._last.args, str) else ""
+            self._last.args = parsed(given + parts)
 
     def take(self, kind: str, payload: dict[str, Any], stamp: int | None) -> None:
+        if kind == "ToolCallPart":
+            self._parts.append(text(payload.get("arguments_part")))
+            return
+        self.join()
         start = self._session.start
         start.started = start.started or stamp
         if kind == "TurnBegin":
@@ -127,9 +140,6 @@ class _Messages:
             function = obj(payload.get("function"))
             self._last = Call(text(payload.get("id")), text(function.get("name")), parsed(function.get("arguments")))
             self._session.call(self._current(stamp), self._last)
-        elif kind == "ToolCallPart" and self._last is not None:
-            given = self._last.args if isinstance(self._last.args, str) else ""
-            self._last.args = parsed(given + text(payload.get("arguments_part")))
         elif kind == "ToolResult":
             returned = obj(payload.get("return_value") or payload.get("result"))
             call_id = text(payload.get("tool_call_id"))

@@ -87,7 +87,7 @@ def _message(session: SessionAssembly, entry: dict[str, Any], omitted: bool) -> 
         )
     elif role == "bashExecution":
         call = Call(f"bash-{stamp or 0}", role, {"command": message.get("command")}, text(message.get("output")))
-        call.is_error = bool(message.get("exitCode"))
+        call.is_error = bool(message.get("exitCode") or message.get("cancelled"))
         call.result_timestamp = stamp
         session.call(session.turn(stamp), call)
 

@@ -72,11 +72,13 @@ def _tiles(found: FileFigures) -> list[View]:
     last = found.main.curve.last
     if last is not None and last.before:
         tiles.append(("context at the end", f"{short(last.before)} \u2192 {short(last.after)}"))
-    tiles += [
-        ("refs that bring originals back", f"{found.total('refs'):,}"),
-        ("recaps", f"{len(found.recaps):,}"),
-        ("traces", f"{found.trace_count:,}"),
-    ]
+    for counted in (
+        plural(found.total("refs"), "ref that brings its original back", "refs that bring originals back"),
+        plural(len(found.recaps), "recap"),
+        plural(found.trace_count, "trace"),
+    ):
+        value, _, name = counted.partition(" ")
+        tiles.append((name, value))
     return [{"name": name, "value": value} for name, value in tiles]
 
 
