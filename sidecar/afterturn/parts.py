@@ -212,6 +212,12 @@ class Parts:
                 self._embedding = settings, AbsentEmbedder(str(problem))
         return self._embedding[1]
 
+    def _embedder_rests(self) -> str | None:
+        """Why the embedder of the settings in force is left alone for now, as far as it was used."""
+        if self._embedding is None or self._embedding[0] != self._host.settings.embeddings:
+            return None
+        return self._embedding[1].resting if self._embedding[1] is not None else None
+
     def _remote_embedder(self, settings: EmbeddingsSettings, model: str) -> "OwnedEmbedder":
         from afterturn.embeddings.remote import RemoteEmbedder
         from afterturn.models.budget import Budget
@@ -225,9 +231,7 @@ class Parts:
     async def _erasing(self) -> AsyncGenerator[None]:
         """A session is erased: the events of the jobs that this ends are found in the outbox, after the answer."""
         if "capture" not in self.__dict__:
-            from anyio import to_thread
-
-            await to_thread.run_sync(import_module, "afterturn.capture.service")
+            await self._load_captures()
         relay = self.capture.relay
         relay.start()
         await relay.ready()
@@ -249,15 +253,22 @@ class Parts:
         await self._host.clock.sleep(TAKE_UP_AFTER_SECONDS)
         self._taking_up = False
         if self._host.settings.capture.enabled:
-            from anyio import to_thread
-
-            await to_thread.run_sync(import_module, "afterturn.capture.service")
+            await self._load_captures()
             with suppress(StoreUnavailable):  # which is found out, and told, wherever the store is needed
                 await self.capture.go_on()
 
     async def _captures_left(self) -> tuple[int, int]:
-        """Jobs and vectors that are not done; none where nothing was captured in this process yet."""
-        return await self.capture.left() if "capture" in self.__dict__ else (0, 0)
+        """Jobs and vectors that are not done; a store that is not there is not made to tell."""
+        if "capture" not in self.__dict__:
+            if self._store_status().bytes is None:
+                return 0, 0
+            await self._load_captures()
+        return await self.capture.left()
+
+    async def _load_captures(self) -> None:
+        from anyio import to_thread
+
+        await to_thread.run_sync(import_module, "afterturn.capture.service")
 
     @cached_property
     def status(self) -> Status:
@@ -270,6 +281,7 @@ class Parts:
             pool=lambda: self.__dict__.get("pool"),
             ledger=lambda: self.store.models.ledger,
             captures=self._captures_left,
+            embedder_rests=self._embedder_rests,
             clock=self._host.clock,
         )
 

@@ -59,6 +59,7 @@ class Status:
     """Puts the report together. `host_samples` says whether the client offers to complete.
 
     pool: None as long as no model could be asked. captures: how many capture jobs and vectors are not done.
+    embedder_rests: why the embedder is left alone for now, if it is.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Status:
         pool: "Callable[[], Pool | None]",
         ledger: "Callable[[], Ledger]",
         captures: Callable[[], Awaitable[tuple[int, int]]],
+        embedder_rests: Callable[[], str | None],
         clock: Clock,
     ) -> None:
         self._facts = facts
@@ -79,6 +81,7 @@ class Status:
         self._pool = pool
         self._ledger = ledger
         self._captures = captures
+        self._embedder_rests = embedder_rests
         self._clock = clock
 
     async def report(self) -> StatusResult:
@@ -95,7 +98,7 @@ class Status:
                 uptime_ms=int((self._clock.monotonic() - self._facts.started) * 1000),
                 loaded_modules=[name for name in HEAVY_MODULES if name in sys.modules],
             ),
-            providers=providers(settings, self._host_samples(), pool),
+            providers=providers(settings, self._host_samples(), pool, self._embedder_rests()),
             destinations=destinations(settings, self._host_samples()),
             store=store,
             queue=QueueStatus(
@@ -126,10 +129,12 @@ class Status:
         return sums.total
 
 
-def providers(settings: Settings, host_samples: bool, pool: "Pool | None" = None) -> list[ProviderStatus]:
+def providers(
+    settings: Settings, host_samples: bool, pool: "Pool | None" = None, embedder_rests: str | None = None
+) -> list[ProviderStatus]:
     """Who answers each job's model calls, and who embeds. pool: knows who is left alone for now."""
     jobs = [_provider(job, choice, pool) for job, choice in choices(settings, host_samples).items()]
-    return [*jobs, _embeddings(settings.embeddings)]
+    return [*jobs, _embeddings(settings.embeddings, embedder_rests)]
 
 
 def _provider(job: str, choice: Choice, pool: "Pool | None") -> ProviderStatus:
@@ -145,21 +150,15 @@ def _provider(job: str, choice: Choice, pool: "Pool | None") -> ProviderStatus:
     return ProviderStatus(job=job, provider=choice.provider, model=choice.model, state="ready")
 
 
-def _embeddings(settings: EmbeddingsSettings) -> ProviderStatus:
+def _embeddings(settings: EmbeddingsSettings, rests: str | None) -> ProviderStatus:
     from afterturn.embeddings.choice import chosen_model
 
-    model, reason = settings.model, None
+    model, state, reason = settings.model, "ready" if rests is None else "paused", rests
     try:
         model = chosen_model(settings)
     except ValueError as problem:
-        reason = str(problem)
-    return ProviderStatus(
-        job=EMBEDDINGS,
-        provider=settings.provider,
-        model=model,
-        state="ready" if reason is None else "unavailable",
-        reason=reason,
-    )
+        state, reason = "unavailable", str(problem)
+    return ProviderStatus(job=EMBEDDINGS, provider=settings.provider, model=model, state=state, reason=reason)
 
 
 def resident_bytes() -> int:

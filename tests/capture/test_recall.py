@@ -191,12 +191,16 @@ async def test_delete(filled: Process, which: dict[str, Any], left: str, count: 
 
 async def test_search_without_an_embedder(filled: Process) -> None:
     """Case M09: words go on; vectors alone are refused, with the reason."""
-    for embedder, why in ((None, "no embedder"), (FakeEmbedder(EmbeddingError("refused by the host")), "by the host")):
+    for embedder, why, retryable in (
+        (None, "no embedder", False),
+        (FakeEmbedder(EmbeddingError("refused by the host")), "by the host", True),
+        (FakeEmbedder(EmbeddingError("a wrong key", retryable=False)), "a wrong key", False),
+    ):
         filled.embedder = embedder
         assert await searched(filled, project="*") == "a1 a2 b1 n1"
         with pytest.raises(RefusedError, match=why) as refused:
             await searched(filled, project="*", mode="vector")
-        assert (refused.value.kind, refused.value.retryable) == ("provider_unavailable", True)
+        assert (refused.value.kind, refused.value.retryable) == ("provider_unavailable", retryable)
 
 
 async def test_words_do_not_wait_for_a_silent_embedder(filled: Process, monkeypatch: pytest.MonkeyPatch) -> None:

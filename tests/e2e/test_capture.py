@@ -476,6 +476,9 @@ def test_an_embedder_that_cannot_be_had_costs_vectors_only(tmp_path: Path) -> No
         assert hits[0]["trace"]["traceId"] == result["traceIds"][0]
         refused = server.ask("traces/search", {"query": "question 0", "sessionId": "s", "mode": "vector"})["error"]
         assert refused["data"]["kind"] == "provider_unavailable"
+    with Server(tmp_path) as server:
+        begin(server, embeddings={"provider": "local", "model": "no-such-model"})
+        assert server.call("afterturn/status")["queue"]["pendingEmbeddings"] == 1, "what an earlier process left"
 
 
 def test_turning_capture_off_leaves_what_waits(tmp_path: Path) -> None:

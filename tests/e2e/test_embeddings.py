@@ -88,15 +88,20 @@ def test_at_the_limit_no_vectors_are_bought_and_words_still_find(tmp_path: Path)
     assert provider.requests == []
 
 
-def test_a_provider_that_is_down_costs_vectors_only_and_reembed_makes_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("status", "state"), [(500, "ready"), (401, "paused")])
+def test_a_provider_that_is_down_costs_vectors_only_and_reembed_makes_them(
+    tmp_path: Path, status: int, state: str
+) -> None:
     with ScriptedProvider() as provider:
-        provider.otherwise = fails(500)
+        provider.otherwise = fails(status)
         with Server(tmp_path, env={"PLANTED_KEY": KEY}) as server:
             server.initialize(initializationOptions=settings(provider))
             result = capture(server, "e1", "feed the cat")
             assert result["traces"][0]["vectors"]["summary"] is False
             assert [warning["stage"] for warning in result["warnings"]] == ["embed"]
             assert len(server.call("traces/list", {"sessionId": "s"})["traces"]) == 1
+            embeddings = server.call("afterturn/status")["providers"][-1]
+            assert (embeddings["job"], embeddings["state"]) == ("embeddings", state)
         provider.otherwise = meaning
         env = {
             "AFTERTURN_HOME": str(tmp_path),

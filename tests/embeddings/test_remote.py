@@ -175,6 +175,7 @@ def test_a_provider_that_refuses_the_settings_is_left_alone_for_an_hour(rig: Rig
     """Case P04: asked once, whatever comes; other settings have an embedder of their own."""
     now = [0.0]
     embedder = rig.embedder(monotonic=lambda: now[0])
+    assert embedder.resting is None
     rig.server.otherwise = fails(status)
     first = rig.fail("one", embedder=embedder)
     assert (first.retryable, first.waits, first.kind) == (False, False, "provider_unavailable")
@@ -182,10 +183,12 @@ def test_a_provider_that_refuses_the_settings_is_left_alone_for_an_hour(rig: Rig
         again = rig.fail("one", embedder=embedder)
         assert again.message == f"{first.message}; not asked for now"
         assert (again.retryable, again.waits, again.kind) == (False, True, "provider_unavailable")
+        assert embedder.resting == first.message
     assert len(rig.server.requests) == 1
     rig.server.otherwise = lengths
     assert len(rig.embed("one")) == 1
     now[0] = 3600.0
+    assert embedder.resting is None
     assert len(rig.embed("one", embedder=embedder)) == 1
 
 

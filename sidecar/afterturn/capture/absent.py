@@ -14,6 +14,11 @@ class AbsentEmbedder:
     def __init__(self, problem: str) -> None:
         self._problem = problem
 
+    @property
+    def resting(self) -> str | None:
+        """Never: it is not a matter of time, and whoever reads the settings sees why."""
+        return None
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Raises EmbeddingError."""
         raise EmbeddingError(self._problem)

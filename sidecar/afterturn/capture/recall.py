@@ -152,16 +152,16 @@ class RecallService:
 
     async def _meaning(self, query: str, *, needed: bool) -> tuple[bytes | None, str | None]:
         embedder = self._needs.embedder()
-        kind, problem = "provider_unavailable", "no embedder is configured"
+        kind, problem, retryable = "provider_unavailable", "no embedder is configured", False
         if embedder is not None:
             try:
                 with anyio.move_on_after(None if needed else MEANING_SECONDS):
                     vectors = await embedder.embed([query])
                     return vectors[0], embedder.model
             except EmbeddingError as error:
-                kind, problem = error.kind, error.message
+                kind, problem, retryable = error.kind, error.message, error.retryable
         if needed:
-            raise RefusedError(kind, f"there are no vectors to search with: {problem}", retryable=True)
+            raise RefusedError(kind, f"there are no vectors to search with: {problem}", retryable=retryable)
         return None, None
 
 

@@ -15,6 +15,11 @@ MINILM = "minilm"
 class OwnedEmbedder(Embedder, Protocol):
     """An embedder as the one sees it who made it."""
 
+    @property
+    def resting(self) -> str | None:
+        """Why it is left alone for a while; None where it is not."""
+        ...
+
     async def close(self) -> None:
         """Let go of what it holds (a process). What is embedded afterwards fails."""
         ...

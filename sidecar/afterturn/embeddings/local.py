@@ -53,6 +53,11 @@ class LocalEmbedder:
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
 
+    @property
+    def resting(self) -> str | None:
+        """Never: what it needs is on this machine."""
+        return None
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length. Raises EmbeddingError."""
         if not texts:

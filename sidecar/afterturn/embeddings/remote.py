@@ -53,6 +53,12 @@ class RemoteEmbedder:
         self._monotonic = monotonic
         self._breaker = Breaker()
 
+    @property
+    def resting(self) -> str | None:
+        """What the provider said when it refused the settings, for as long as it is left alone."""
+        refusal = self._breaker.refusal(self._monotonic())
+        return None if refusal is None else refusal.message
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length. Raises EmbeddingError."""
         vectors: list[bytes] = []

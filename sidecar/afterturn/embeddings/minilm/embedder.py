@@ -55,6 +55,11 @@ class MinilmEmbedder:
         """The process id of the process that takes texts now."""
         return self._process.pid if self._process is not None and self._process.alive else None
 
+    @property
+    def resting(self) -> str | None:
+        """Why no process is started for now."""
+        return self._refusal[0] if self._clock.monotonic() < self._not_before else None
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length. Raises EmbeddingError."""
         with self._idling.in_use():

@@ -100,14 +100,19 @@ class Engine:
         What was acknowledged is safe in either case. Nothing can be submitted from now on.
         """
         with self._lock:
-            if self._closed or self._thread is None:
+            thread = self._thread
+            if self._closed or thread is None:
                 self._closed = True
                 return True
             job = Job(STOP, lambda _: None)
             self._queue.put(job)
             self._closed = True
         done, _ = await asyncio.wait([job.future], timeout=timeout_ms / 1000)
-        return bool(done)
+        if not done:
+            return False
+        job.future.exception()  # of tidying up; whatever it is, there is nothing more to do here
+        thread.join()  # that was its last job
+        return True
 
     def _finished(self) -> int:
         return self._running[1].finished if self._running is not None else 0
