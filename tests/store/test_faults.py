@@ -55,10 +55,7 @@ async def test_a_link_to_nowhere(store: SqliteStore, place: StorePlace, tmp_path
     place.file.symlink_to(tmp_path / "missing" / "file")
     problem = await problem_of(store)
     assert problem.retryable
-    assert str(problem) == (
-        f"The store {place.file} cannot be opened: it is a link to {tmp_path / 'missing' / 'file'}, "
-        "and that folder is not there"
-    )
+    assert str(problem) == f"The store {place.file} cannot be opened: it is a link into a folder that is not there"
     assert not (tmp_path / "missing").exists()
     (tmp_path / "missing").mkdir()
     assert await take(store, "s", call("text")) == [1]

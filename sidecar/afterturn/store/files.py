@@ -29,7 +29,7 @@ def make_private(path: Path, *, own_folder: bool) -> None:
         _narrow(path.parent, 0o700)
     file = real_file(path)
     if path.is_symlink() and not file.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"it is a link to {file}, and that folder is not there", str(path))
+        raise FileNotFoundError(errno.ENOENT, "it is a link into a folder that is not there", str(path))
     try:
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileExistsError:

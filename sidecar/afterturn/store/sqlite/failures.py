@@ -21,7 +21,7 @@ _ENVIRONMENT = {
     IOERR: "cannot be read or written: the disk reports an error",
     CORRUPT: "is damaged",
     FULL: "cannot be written: the disk is full",
-    CANTOPEN: "cannot be opened",
+    CANTOPEN: "cannot be opened: its folder cannot be written, or too many files are open",
     _NOLFS: "is too large for this file system",
     _AUTH: "may not be accessed",
     NOTADB: "is damaged or is not a database",
