@@ -150,7 +150,7 @@ class App:
 
     def _end_unless_greeted(self) -> None:
         if self.connection.state is State.NEW:
-            log.warning("no client has said anything")
+            log.warning("no client has initialized, and none can be seen")
             self.end(0, 0.0)
 
     def _watch(self, pid: int) -> bool:

@@ -13,17 +13,18 @@ pytestmark = pytest.mark.anyio
 
 
 class Picky(FakeEmbedder):
-    """Refuses whatever it gets with "bad" in it; is gone, or has no budget left, from some call on."""
+    """Refuses whatever it gets with "bad" in it, or all texts; is gone, or has no budget left, from some call on."""
 
-    def __init__(self, lasts: int | None = None, *, waits: bool = False) -> None:
+    def __init__(self, lasts: int | None = None, *, waits: bool = False, all_texts: bool = False) -> None:
         super().__init__()
+        self._word = "" if all_texts else "bad"
         self._lasts = lasts
         self._waits = waits
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         if self._lasts is not None and len(self.embedded) >= self._lasts:
             self.problem = EmbeddingError("gone", waits=self._waits)
-        elif any("bad" in text for text in texts):
+        elif any(self._word in text for text in texts):
             self.embedded.append(list(texts))
             raise EmbeddingError("refused", retryable=False, of_text=True)
         return await super().embed(texts)
@@ -40,11 +41,13 @@ def ids(filled: Filled) -> tuple[str, str, str]:
     [
         ("good good good", Picky(), ("abc", "", ""), 1),
         ("bad", Picky(), ("", "", "a"), 1),
-        ("good bad good good", Picky(), ("acd", "", "b"), 5),
-        ("bad good bad good", Picky(), ("bd", "", "ac"), 7),
+        ("good bad good good", Picky(), ("acd", "", "b"), 6),
+        ("bad good bad good", Picky(), ("bd", "", "ac"), 8),
         ("good good", Picky(0), ("", "ab", ""), 1),
-        ("good good bad good", Picky(2), ("ab", "cd", ""), 3),
-        ("good good bad good", Picky(2, waits=True), ("ab", "", ""), 3),
+        ("good good bad good", Picky(3), ("ab", "cd", ""), 4),
+        ("good good bad good", Picky(3, waits=True), ("ab", "", ""), 4),
+        ("bad bad bad bad", Picky(all_texts=True), ("", "abcd", ""), 2),
+        ("bad bad bad bad", Picky(1), ("", "abcd", ""), 3),
     ],
 )
 async def test_a_text_that_is_refused_costs_its_own_row_only(

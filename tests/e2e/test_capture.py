@@ -475,7 +475,7 @@ def test_an_embedder_that_cannot_be_had_costs_vectors_only(tmp_path: Path) -> No
             pass
         assert hits[0]["trace"]["traceId"] == result["traceIds"][0]
         refused = server.ask("traces/search", {"query": "question 0", "sessionId": "s", "mode": "vector"})["error"]
-        assert refused["data"]["kind"] == "provider_unavailable"
+        assert (refused["data"]["kind"], refused["data"]["retryable"]) == ("provider_unavailable", False)
     with Server(tmp_path) as server:
         begin(server, embeddings={"provider": "local", "model": "no-such-model"})
         assert server.call("afterturn/status")["queue"]["pendingEmbeddings"] == 1, "what an earlier process left"

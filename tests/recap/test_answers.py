@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterturn.recap.answers import check_answer, is_clean_stop
+from afterturn.recap.answers import check_answer, is_clean_stop, kept_recap
 from afterturn.recap.claims import claims_in
 from afterturn.recap.sentences import content_words, cut_sentences, is_chinese, joined, sentences
 from afterturn_protocol.base import Message
@@ -247,6 +247,68 @@ def test_the_language_is_kept_and_something_of_the_session_is_named(asked: Messa
 def test_no_semicolon_is_left_that_leads_to_nothing(reply: str, shown: str | None) -> None:
     asked = IN_CHINESE if is_chinese(reply) else ASK
     assert check([asked, *NOT_RUN[1:]], reply) == (shown or reply)
+
+
+@pytest.mark.parametrize("limit", [400, 5000])
+def test_a_kept_recap_is_as_long_as_the_setting_says(limit: int) -> None:
+    assert kept_recap("word " * 2000, limit) == ("word " * (limit // 5)).strip() + "\u2026"
+
+
+def test_none_is_left_by_a_cut_either() -> None:
+    reply = "You are fixing the login test; next: add the changelog entry; the login test fails still."
+    assert check(NOT_RUN, reply, limit=70) == "You are fixing the login test; next: add the changelog entry."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kinds"),
+    [
+        ("The upload fails without an error.", []),
+        ("The upload runs without an error.", ["pass"]),
+        ("5 of 5 tests were skipped.", []),
+        ("4 of 4 tests remain to be written.", []),
+        ("The checks 3/3 are still to come.", []),
+        ("5 of 5 tests.", ["pass"]),
+        ("The server now refuses connections.", []),
+        ("The endpoint now rejects valid tokens.", []),
+        ("Requests are now rejected with 403.", []),
+        ("The endpoint now rejects expired tokens.", ["works"]),
+        ("The endpoint now rejects every expired token.", ["works"]),
+        ("Tests: 8/8, 0 skipped.", ["pass"]),
+        ("The check is fine-grained.", []),
+        ("The pipeline is fine.", ["pass"]),
+        ("All is well known: the API returns 500.", []),
+        ("The list is sorted out by size.", []),
+        ("Two of the issues closed last week came back.", []),
+        ("The commits were squashed.", []),
+        ("The bug was squashed.", ["fixed"]),
+        ("Le délai est passé de 3 à 5 s.", []),
+        ("Le délai est réglé sur 30 s.", []),
+        ("Le bug est réglé.", ["fixed"]),
+        ("Pronto se ejecutarán las pruebas.", []),
+        ("El límite de tiempo fue superado.", []),
+        ("Los datos pasaron a la nueva tabla.", []),
+        ("La prueba no ha superado el límite.", []),
+        ("Pruebas superadas.", ["pass"]),
+        ("O valor passou de 3 para 5.", []),
+        ("Os testes passaram de primeira.", ["pass"]),
+        ("Les tests sont passés en 3 s.", ["pass"]),
+        ("Está pronto.", ["done"]),
+        ("Далее: выполнение тестов.", []),
+        ("Следующий шаг: исправление теста.", []),
+        ("Осталось завершение миграции.", []),
+        ("Тест выполнен.", ["done"]),
+        ("Ошибка устранена.", ["fixed"]),
+        ("Миграция завершён.", ["done"]),
+        ("テストが終わったら、変更履歴を書く。", []),
+        ("修正した後にテストを実行する。", []),
+        ("修正が完了したら、テストを実行する。", []),
+        ("実装は完了していない。", []),
+        ("実装は完了しています。", ["done"]),
+        ("作業が終わった。", ["done"]),
+    ],
+)
+def test_words_that_claim_something_and_their_twins_that_do_not(sentence: str, kinds: list[str]) -> None:
+    assert claims_in(sentence) == kinds
 
 
 def test_failing_sentences_are_dropped_and_the_rest_stays() -> None:

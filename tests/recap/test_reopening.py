@@ -86,9 +86,10 @@ async def test_openings_at_which_nothing_is_drafted(make: Make, opened: dict[str
         ("\x1b]0;title\x07You are\x00 here.", "You are here."),
         ("Half \ud83d.", "Half \ud83d."),
         ("One sentence is here. " * 40, ("One sentence is here. " * 18).strip()),
+        ("One part is here; " * 40, ("One part is here; " * 22).strip()[:-1] + "."),
         ("x" * 900, "x" * 399 + "…"),
     ],
-    ids=["colours", "controls", "half a character", "long", "one long word"],
+    ids=["colours", "controls", "half a character", "long", "long without a stop", "one long word"],
 )
 async def test_a_saved_recap_is_shown_as_any_other(make: Make, text: str, shown: str) -> None:
     it = make()

@@ -67,8 +67,8 @@ def test_a_path_that_cannot_be_looked_at_spoils_no_other(tmp_path: Path) -> None
 
 def test_an_empty_name_is_not_this_folder(tmp_path: Path) -> None:
     """`afterturn replay --import "$UNSET"` is to take nothing in."""
-    wanted = [(each.given, each.problem) for each in files_of([""])]
-    assert wanted == [(True, "there is no such file")]
+    wanted = [(str(each.path), each.given, each.problem) for each in files_of([""])]
+    assert wanted == [("''", True, "there is no such file")]
 
 
 def test_a_folder_with_what_is_no_file(tmp_path: Path) -> None:

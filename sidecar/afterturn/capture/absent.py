@@ -21,7 +21,7 @@ class AbsentEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Raises EmbeddingError."""
-        raise EmbeddingError(self._problem)
+        raise EmbeddingError(self._problem, retryable=False)
 
     async def close(self) -> None:
         """It holds nothing."""

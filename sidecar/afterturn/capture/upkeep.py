@@ -27,6 +27,8 @@ REST_SECONDS = 30.0
 
 LONGEST_REST_SECONDS = 600.0
 
+ANY_TEXT = "a text, to see whether it works at all"
+
 Spawn = Callable[[Coroutine[Any, Any, None]], None]
 
 
@@ -129,6 +131,7 @@ class Filled(Struct, frozen=True):
 async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> Filled:
     """Make the vectors of rows. A text that is refused costs its own row only: the rest is asked for in halves.
 
+    Who refuses any text is asked no more (case P04): two calls tell, for all of the rows.
     Raises EmbeddingError where nothing was made that waits for another time: the rows have not failed.
     """
     filled = Filled([], [], [])
@@ -138,12 +141,12 @@ async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> Filled:
         try:
             done = await with_vectors(part, embedder)
         except EmbeddingError as problem:
-            if problem.of_text and len(part) > 1:
+            if problem.of_text and len(part) > 1 and (len(part) < len(rows) or await _takes_any(embedder)):
                 half = len(part) // 2
                 parts += [part[half:], part[:half]]
                 continue
             log_failure(len(part), problem)
-            if problem.of_text:
+            if problem.of_text and len(part) == 1:
                 filled.refused.append(part[0].trace.trace_id)
                 continue
             if problem.waits and not filled.made:
@@ -154,6 +157,15 @@ async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> Filled:
         filled.made.extend(row for row in done if not needs_vectors(row.trace))
         filled.failed.extend(row.trace.trace_id for row in done if needs_vectors(row.trace))
     return filled
+
+
+async def _takes_any(embedder: Embedder) -> bool:
+    """False where a text that nobody can mind is refused like the others."""
+    try:
+        await embedder.embed([ANY_TEXT])
+    except EmbeddingError as problem:
+        return not problem.of_text
+    return True
 
 
 def _without_others(row: TraceRow, embedder: Embedder) -> TraceRow:

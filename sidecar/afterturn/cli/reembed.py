@@ -13,7 +13,7 @@ import anyio
 from afterturn.capture.embedder import Embedder, EmbeddingError
 from afterturn.capture.ports import Scope, TraceFilter, VectorCounts
 from afterturn.capture.rows import TraceRow
-from afterturn.capture.upkeep import ROWS, fill
+from afterturn.capture.upkeep import ANY_TEXT, ROWS, fill
 from afterturn.capture.vectors import needs_vectors
 from afterturn.cli.embedder import user_embedder
 from afterturn.cli.place import file_settings, user_store
@@ -76,7 +76,7 @@ class _Reembedding:
         )
         sys.stdout.flush()
         if self._wanted:
-            await self._embedder.embed(["a text, to see whether it works at all"])
+            await self._embedder.embed([ANY_TEXT])
             for rows in (self._new_ones, self._left_alone, self._stale):
                 if not await rows():
                     break

@@ -203,8 +203,8 @@ def files_of(paths: Iterable[str]) -> Iterator[Wanted]:
     """The files meant: each as it is given, and every file below a folder, in order of their names."""
     for given in paths:
         path = Path(given)
-        if not given:  # which as a path is this folder, and an unset variable of a shell
-            yield Wanted(path, given=True, problem="there is no such file")
+        if not given:  # an unset variable of a shell, which as a path is this folder
+            yield Wanted(Path("''"), given=True, problem="there is no such file")
         elif os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it never fails
             yield from sorted(_below(path), key=lambda each: each.path)
         else:

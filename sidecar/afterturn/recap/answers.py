@@ -6,7 +6,7 @@ from functools import cache
 from afterturn.recap.grounding import grounded_text
 from afterturn.recap.input import RecapInput
 from afterturn.recap.sanitising import sanitise, visible
-from afterturn.recap.sentences import cut_sentences
+from afterturn.recap.sentences import closed, cut_sentences
 from afterturn.replies import unfenced, without_thinking
 from afterturn.text import one_line
 
@@ -29,7 +29,7 @@ def check_answer(text: str, stop_reason: str, recap_input: RecapInput, max_chars
     # A sentence that is gone may bring a mark to the front, or two others together. Every round takes something away.
     while (again := grounded_text(_plain(checked), recap_input.evidence)) != checked:
         checked = again
-    return cut_sentences(checked, max_chars).strip() or None
+    return closed(cut_sentences(checked, max_chars).strip()) or None
 
 
 def kept_recap(text: str, max_chars: int) -> str:
@@ -37,7 +37,7 @@ def kept_recap(text: str, max_chars: int) -> str:
 
     Its file may be another program's, or anybody's. "" where nothing is left.
     """
-    return cut_sentences(one_line(visible(text[:_READ])), max_chars)
+    return closed(cut_sentences(one_line(visible(text[: _READ + max_chars])), max_chars))
 
 
 def _plain(text: str) -> str:

@@ -27,26 +27,36 @@ def claim_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 _NONE = r"\b(?:no|without|zero|0) (?:any |more |further |known |open |remaining )*"
+# A number of checks that is no result: what became of them is said behind it.
+_OTHERWISE = (
+    r"(?![^.;]* (?<! 0 )(?<! no )(?<!none )(?:fail|crash|skip|remain|error|need|still)|[^.;]* to (?:be|come|do)\b)"
+)
+# Who moves on from one state to another has passed no check.
+_MOVES = r"(?! (?:a(?! la primera)|o|os|as|de(?! primeira)|por|para|el|la|los|las|un|una|um|uma|à)\b)"
 
 _ROWS: dict[str, tuple[str, ...]] = {
     "pass": (
         r"\bpass(?:es|ed)\b(?! (?:to|in|into|as|by|through|along|down|from|via|it|the|a)\b)",
         r"\bpassing\b(?! (?:to|in|as|it|the|a|an|data|arguments?)\b)|(?<=tests )pass\b|(?<=checks )pass\b",
         r"(?<=builds )pass\b|\b(?:tests?|checks?|ci|build|suite|pipeline|linter|compiler) (?:is |are |all |now )*"
-        r"(?:green|ok|happy|fine)\b|\b(?:turned|turns|went|goes|gone|came back|back to) green\b",
+        r"(?:green|ok|happy|fine)\b(?!-| to\b)|\b(?:turned|turns|went|goes|gone|came back|back to) green\b",
         r"\ball green\b|\bchecks? out\b|\b(?:verified|confirmed|validated|tested)\b|\bsucceed(?:s|ed)\b",
         r"\bcompiles\b|\bcompiled? (?:without|cleanly|fine|now)\b|\bbuilds (?:fine|cleanly|now)\b",
         r"\b(?:is|are|came back|ran|runs|run|now|comes back|exits) clean(?:ly)?\b",
         _NONE + r"(?:\w+ )?(?:errors|failures|warnings|issues|problems|complaints|regressions)\b",
         _NONE + r"(?:failing|failed|broken|red) (?:\w+ )?(?:tests?|checks?|builds?|cases|specs)\b",
+        # What fails, or says nothing of it, without an error is not over and well.
+        r"(?<!fails )(?<!failed )(?<!crashes )(?<!crashed )(?<!hangs )(?<!stops )(?<!silently )"
         r"\bwithout (?:an? |any |a single )?(?:error|failure|warning|issue|problem|hitch)(?=[.,;!?)]|$)",
-        r"\b(?:tests?|checks?|specs|cases)\b[^.;]{0,12}?\b(?P<run>[1-9]\d{0,5}) ?/ ?(?P=run)\b(?!/|[^.;]* fail)",
+        r"\b(?:tests?|checks?|specs|cases)\b[^.;]{0,12}?\b(?P<run>[1-9]\d{0,5}) ?/ ?(?P=run)\b(?!/)" + _OTHERWISE,
         r"(?<!/)\b(?P<passed>[1-9]\d{0,5})(?: ?/ ?| of | out of )(?P=passed) (?:tests?|checks?|specs|cases)\b"
-        r"(?![^.;]* fail)",
+        + _OTHERWISE,
         # German, French, Spanish, Portuguese, Russian
         r"\bbestanden\b|\blaufen (?:alle )?durch\b|\b(?:läuft|laufen) fehlerfrei\b|\bpasan\b|\bpassent\b|\bpassam\b",
-        r"\bdurchgelaufen\b|\b(?:ist|sind) (?:alle |jetzt |nun |wieder )*grün\b|\b(?:est|sont) (?:tous )?passée?s?\b",
-        r"\bpasaron\b|\bsuperad[oa]s?\b|\bpassaram\b|\bpassou\b|\bпройден[аоы]?\b",
+        r"\bdurchgelaufen\b|\b(?:ist|sind) (?:alle |jetzt |nun |wieder )*grün\b|\b(?:est|sont) (?:tous )?passée?s?\b"
+        + _MOVES,
+        r"\b(?:pasaron|passaram|passou)\b" + _MOVES,
+        r"\b(?:pruebas?|tests?|testes?|verificaciones)\b(?:(?! no )[^,.;]){0,20}\bsuperad[oa]s?\b|\bпройден[аоы]?\b",
         r"\bprovad[oa]s?\b|\bvalidée?s?\b|\bvérifiée?s?\b|\bverificad[oa]s?\b|\bverifiziert\b",
         r"\bпроходят\b|\bпрошли\b|\bпроверен\w*",
         # Chinese, Japanese, Korean
@@ -61,11 +71,15 @@ _ROWS: dict[str, tuple[str, ...]] = {
         r"\bas (?:expected|intended|required|designed|it should|they should)\b",
         r"\b(?:servers?|apps?|application|service|site|container|database|process) (?:is|are) (?:now )?running\b",
         r"\b(?:is|are) (?:now |fully )*(?:operational|functional|stable|healthy|correct)\b",
-        r"\b(?:everything|all) (?:is |looks |runs |seems )(?:now |all )*(?:fine|good|ok|okay|well|in order)\b",
-        r"\bnow (?:correctly |properly )*(?:rejects|refuses|accepts|handles|covers|validates|enforces"
-        r"|supports|behaves)\b",
-        r"\b(?:is|are) now (?:correctly |properly )*(?:rejected|refused|accepted|handled|covered|validated|enforced"
+        r"\b(?:everything|all) (?:is |looks |runs |seems )(?:now |all )*"
+        r"(?:fine|good|ok|okay|well(?! known)|in order)\b",
+        r"\bnow (?:correctly |properly )*(?:accepts|handles|covers|validates|enforces|supports|behaves)\b",
+        r"\b(?:is|are) now (?:correctly |properly )*(?:accepted|handled|covered|validated|enforced"
         r"|supported|caught)\b",
+        # What refuses what it should take is the trouble, and not its end.
+        r"\bnow (?:correctly |properly )*(?:rejects|refuses)\b"
+        r"(?! (?:(?:all |any |every )?(?:valid|good|connections?)|with)\b)",
+        r"\b(?:is|are) now (?:correctly |properly )*(?:rejected|refused)\b(?! with\b)",
         r"\bfunktionier(?:t|en)\b|\berfolgreich\b|\bfunciona[nm]?\b|\bfonctionnent?\b|\bréussi(?:e|s|es|t|ssent)?\b|\bработает\b|\bуспешн\w*",
         r"成功|正常(?:工作|运行)|動作しました|成功し|성공",
     ),
@@ -74,13 +88,16 @@ _ROWS: dict[str, tuple[str, ...]] = {
         r"\bsolved\b|\bpatched\b|\bcorrected\b|\baddressed\b|(?<!that )\b(?:fixes|resolves|solves)\b(?! for\b)",
         r"\bno longer (?:fail|crash|break|error|occur|happen|leak|reproduc|appear|exist)\w*",
         r"\b(?:is|are|was|has|have) (?:now |been |all )*(?:gone|disappeared|vanished|eliminated|mended|cured|closed)\b",
-        r"\bsquashed\b(?! (?:\w+ )?(?:commits?|into)\b)|\b(?:sorted|ironed) out\b",
-        r"\b(?:issues?|bugs?|tickets?) closed\b",
-        r"\bkorrigiert\b|\bgefixt\b|\bréparée?s?\b|\bréglée?s?\b|\barreglad[oa]s?\b|\bconsertad[oa]s?\b",
+        r"(?<!commits )(?<!commits are )(?<!commits were )\bsquashed\b(?! (?:\w+ )?(?:commits?|into)\b)",
+        r"\b(?:sorted|ironed) out\b(?! (?:of|by)\b)",
+        r"\b(?:issues?|bugs?|tickets?) closed\b(?! (?:by|in|last|on|since)\b)",
+        r"\bkorrigiert\b|\bgefixt\b|\bréparée?s?\b|\bréglée?s?\b(?! (?:à|avec|par|pour|sur)\b)",
+        r"\barreglad[oa]s?\b|\bconsertad[oa]s?\b",
         r"\bbehoben\b|\brepariert\b|\bgelöst\b|\bcorrigé|\brésolue?s?\b|\bcorregid|\bcorrigid|\bresolvid|\bsolucionad|\bresuelt",
-        r"\bисправ(?:лен|ил)|\bрешен[аоы]?\b|\bустран(?:ен|ил)|\bпочин(?:ен|ил)",
+        # The nouns of what is yet to come end as these do: "исправление", the fixing.
+        r"\bисправ(?:лен(?!и)|ил)|\bреш[её]н[аоы]?\b|\bустран(?:[её]н(?!и)|ил)|\bпочин(?:ен|ил)",
         r"已(?:经)?修复|修(?:复|正)(?=[了完好。，]|$)|修好|解决了|已(?:经)?解决",
-        r"修正(?:済|しました|されました)|直りました|解決しました|(?:修正|直|解決)した(?![いら])",
+        r"修正(?:済|しました|されました)|直りました|解決しました|(?:修正|直|解決)した(?![いら後])",
         r"고쳤|수정(?:했|되었|됐|이 완료)|해결(?:했|되었|됐)",
     ),
     "done": (
@@ -92,9 +109,9 @@ _ROWS: dict[str, tuple[str, ...]] = {
         _NONE + r"(?:work|tasks?|steps?|todos?|items?) (?:is |are )?(?:left|remains?|open)\b",
         r"\bfertig\b|\berledigt\b|\babgeschlossen\b|\bbeendet\b|\bterminad[oa]s?\b|\bterminée?s?\b|\bachevée?s?\b",
         r"\bcompletad[oa]s?\b|\bconclu[ií]d[oa]s?\b|\bfinalizad[oa]s?\b|\bcompletat[oa]\b"
-        r"|\bготов[аоы]?\b|\bзаверш(?:ен|ил)|\bвыполнен|\bсделан[аоы]?\b",
-        r"\bgeschafft\b|\bfinie?s?\b|\bpront[oa]s?\b|\bestán? list[oa]s?\b",
-        r"已(?:经)?完成|完成了|搞定|做完|全部完成|完了|完成しました|終わりました|完了した(?![いら])|終わった|已就绪",
+        r"|\bготов[аоы]?\b|\bзаверш(?:[её]н(?!и)|ил)|\bвыполнен(?!и)|\bсделан[аоы]?\b",
+        r"\bgeschafft\b|\bfinie?s?\b|\b(?:estão|está|ficou|ficaram|já|tudo) pront[oa]s?\b|\bestán? list[oa]s?\b",
+        r"已(?:经)?完成|完成了|搞定|做完|全部完成|完了(?!した[いら]|していな|していませ)|完成しました|終わりました|終わった(?!ら)|已就绪",
         r"완료(?:했|되었|됐)|끝났|끝냈|마쳤",
     ),
     "write": (

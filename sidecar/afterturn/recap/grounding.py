@@ -6,14 +6,13 @@ from functools import cache
 from afterturn.grounding import Source, is_grounded
 from afterturn.recap.claims import supported
 from afterturn.recap.evidence import Evidence
-from afterturn.recap.sentences import content_words, joined, other_script, sentences
+from afterturn.recap.sentences import closed, content_words, joined, other_script, sentences
 from afterturn.text import one_line
 
 # Of the words of a next step at least this part must occur where the session speaks of what is open.
 _MIN_SHARED = 0.6
 # More than any recap has; what comes after is not read.
 _MAX_SENTENCES = 20
-_STOPS = {";": ".", "\uff1b": "\u3002"}
 
 
 def grounded_text(text: str, evidence: Evidence) -> str:
@@ -22,13 +21,8 @@ def grounded_text(text: str, evidence: Evidence) -> str:
     "" as well for what is in another script than the person writes in, or has no word in common with the session.
     """
     source = Source(evidence.source, one_line(evidence.source))
-    left = _closed(joined([each for each in sentences(text)[:_MAX_SENTENCES] if _holds(each, source, evidence)]))
+    left = closed(joined([each for each in sentences(text)[:_MAX_SENTENCES] if _holds(each, source, evidence)]))
     return left if left and _is_of(left, evidence) else ""
-
-
-def _closed(text: str) -> str:
-    """`text` with a full stop where a semicolon leads to nothing any more."""
-    return text[:-1] + _STOPS[text[-1]] if text[-1:] in _STOPS else text
 
 
 def _is_of(text: str, evidence: Evidence) -> bool:

@@ -32,6 +32,11 @@ def joined(parts: list[str]) -> str:
     return text
 
 
+def closed(text: str) -> str:
+    """`text` with a full stop where a semicolon leads to nothing any more."""
+    return text[:-1] + _CLOSED_WITH[text[-1]] if text[-1:] in _CLOSED_WITH else text
+
+
 def cut_sentences(text: str, limit: int) -> str:
     """`text` in at most `limit` chars, cut after a sentence if one ends in the second half of it, else at a word."""
     if len(text) <= limit:
@@ -115,6 +120,7 @@ def _word() -> re.Pattern[str]:
     return re.compile(r"[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]+")
 
 
+_CLOSED_WITH = {";": ".", "\uff1b": "\u3002"}
 _STOP = frozenset(
     "the and for you are that this with have has had was were not but all can will would should could from into then"
     " than there here they them their its our your his her what when where which who why how did does done doing been"

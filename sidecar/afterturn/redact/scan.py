@@ -88,8 +88,8 @@ class Progress(Struct):
     """What a scan of one text carries from piece to piece.
 
     types: what the names seen so far mean. seen: what was found at a name, by the chars next to it; texts that repeat
-    themselves are looked at once. keys, named, dsn: up to where keys (by either kind of head), names and `@tcp(` are
-    dealt with, in chars. commands: the same of each command, by its word.
+    themselves are looked at once. keys, named, dsn, azure: up to where keys (by either kind of head), names, `@tcp(`
+    and secrets of Azure are dealt with, in chars. commands: the same of each command, by its word.
     """
 
     types: dict[str, str | None]
@@ -98,6 +98,7 @@ class Progress(Struct):
     commands: dict[str, commands.Progress]
     named: int = 0
     dsn: int = 0
+    azure: int = 0
 
 
 class Found(Struct):
@@ -153,7 +154,9 @@ def _all(piece: Piece, floor: int) -> Iterator[Span]:
     yield from _keys(piece)
     if piece.text.find("~", piece.start, piece.stop + 1) >= 0:
         for at in piece.places(_AZURE):
-            if span := azure_secret(piece.text, at - 1):
+            # A head within a secret has that secret's end: from each to there, a text of heads would be read anew.
+            if at > piece.progress.azure and (span := azure_secret(piece.text, at - 1)):
+                piece.progress.azure = span.end
                 yield span
     yield from _named(piece, floor)
     if piece.text.find("@", piece.start, piece.stop + urls.AT_WITHIN) >= 0:

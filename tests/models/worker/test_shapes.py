@@ -6,7 +6,7 @@ import pytest
 
 from afterturn.completion import Completion, PromptMessage
 from afterturn.models.provider import MAX_REPLY_CHARS
-from afterturn.models.worker.whole_answers import MOST_BYTES
+from afterturn.models.worker.whole_answers import MOST_BYTES, events_of
 from afterturn_protocol.base import Usage
 from afterturn_protocol.settings import ModelsSettings
 from tests.models.worker.rig import ANTHROPIC, KEY, OPENAI, Rig, prompt
@@ -129,6 +129,11 @@ def test_json_that_is_no_completion(rig: Rig, body: bytes) -> None:
     rig.server.script(Answer(raw=body, content_type=WHOLE))
     assert rig.fail(OPENAI).kind == "malformed"
     assert len(rig.server.requests) == 1
+
+
+def test_a_completion_is_a_stream_or_none_however_deep_it_is() -> None:
+    bodies = [b'{"choices": [{"message": {}}], "x": %b%b}' % (b"[" * deep, b"]" * deep) for deep in range(900, 1010)]
+    assert {type(events_of(body)) for body in bodies} <= {bytes, type(None)}
 
 
 @pytest.mark.req("usage.on-replies")

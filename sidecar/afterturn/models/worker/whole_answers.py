@@ -45,15 +45,16 @@ def events_of(body: bytes) -> bytes | None:
         whole: dict[str, Any] = {**json.loads(body)}
         choice: dict[str, Any] = {**whole["choices"][0]}
         message: dict[str, Any] = {**choice["message"]}
+        head = {**whole, "object": "chat.completion.chunk"}
+        usage = head.pop("usage", None)
+        deltas = [_delta(message, None), _delta({}, choice.get("finish_reason"))]
+        events = [{**head, "choices": [each]} for each in deltas]
+        if usage is not None:
+            events.append({**head, "choices": [], "usage": usage})
+        # What can just be read may be too deep to be written.
+        return b"".join(b"data: %b\n\n" % json.dumps(each).encode() for each in events) + b"data: [DONE]\n\n"
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
-    head = {**whole, "object": "chat.completion.chunk"}
-    usage = head.pop("usage", None)
-    deltas = [_delta(message, None), _delta({}, choice.get("finish_reason"))]
-    events = [{**head, "choices": [each]} for each in deltas]
-    if usage is not None:
-        events.append({**head, "choices": [], "usage": usage})
-    return b"".join(b"data: %b\n\n" % json.dumps(each).encode() for each in events) + b"data: [DONE]\n\n"
 
 
 def _delta(piece: Any, finish: Any) -> dict[str, Any]:
