@@ -97,6 +97,16 @@ export function hasHistory(branch: Entry[]): boolean {
   return branch.some((entry) => entry.type === "message" && entry.message?.role === "assistant");
 }
 
+/**
+ * Whether all that was said in it is its parent's: the fork was only just made. `pi --fork` starts one as any other
+ * session, so that the header alone tells, which is younger than what was taken over.
+ */
+export function isFreshFork(session: SessionManager): boolean {
+  const header = session.getHeader();
+  if (!header?.parentSession) return false;
+  return session.getEntries().every(({ type, timestamp }) => type !== "message" || timestamp <= header.timestamp);
+}
+
 /** How many turns the branch holds; turns are numbered over the whole session. */
 export function turnCount(branch: Entry[]): number {
   return branch.filter((entry) => entry.type === "message" && entry.message?.role === "assistant").length;

@@ -1,4 +1,5 @@
 /** Finished work on its way to the sidecar, one piece after the other, so that each begins where the last one ended. */
+import { type AfterturnError, ERROR_CODES, ResponseError, SendError } from "@afterturn/client";
 import type { Piece } from "./capture.js";
 import type { Entry } from "./host.js";
 import type { Sidecar } from "./sidecar.js";
@@ -12,7 +13,8 @@ export class Capturing {
   /**
    * `project`: said with each piece, since one that is sent when the session is over comes without its opening.
    * `here`: the branch as it is. `next`: the pieces of a branch that are to be sent. Neither throws. `taken`: told of a
-   * piece that is on disk; it marks in the session how far that goes.
+   * piece that is on disk; it marks in the session how far that goes. `refused`: told of one that never will be; it
+   * marks that too, or no later work would be sent any more.
    */
   constructor(
     private readonly project: string,
@@ -20,6 +22,7 @@ export class Capturing {
     private readonly here: () => Entry[],
     private readonly next: (branch: Entry[]) => Piece[],
     private readonly taken: (piece: Piece) => void,
+    private readonly refused: (piece: Piece, error: AfterturnError) => void,
   ) {}
 
   /** Hand over what was done since the last time. What cannot be handed over is tried again the next time. */
@@ -41,11 +44,22 @@ export class Capturing {
     const { episode, closedBy } = piece;
     this.#unsure = piece;
     const answer = await this.sidecar.ask((client) =>
-      client.capture.episodeFinalized({ episode, closedBy, project: this.project }),
+      client.capture.episodeFinalized({ episode, closedBy, project: this.project }).catch((error: unknown) => {
+        if (isRefusal(error)) return error;
+        throw error;
+      }),
     );
     if (!answer) return false;
     this.#unsure = undefined;
-    this.taken(piece);
+    if (answer instanceof Error) this.refused(piece, answer);
+    else this.taken(piece);
     return true;
   }
+}
+
+/** Whether it is what was sent that is wrong, so that it would be every time. */
+function isRefusal(error: unknown): error is AfterturnError {
+  if (error instanceof SendError) return error.code !== "busy";
+  const codes: number[] = [ERROR_CODES.invalidParams, ERROR_CODES.internalError];
+  return error instanceof ResponseError && codes.includes(error.code);
 }

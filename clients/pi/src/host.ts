@@ -91,7 +91,7 @@ export interface Registry {
 export interface SessionManager {
   getSessionId(): string;
   getSessionFile(): string | undefined;
-  getHeader(): { parentSession?: string } | null;
+  getHeader(): { parentSession?: string; timestamp: string } | null;
   getLeafEntry(): Entry | undefined;
   /** From the root to the leaf. */
   getBranch(): Entry[];

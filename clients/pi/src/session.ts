@@ -1,6 +1,6 @@
 /** One session of pi, from its start to its end: what happens in it goes to the sidecar, what comes back is applied. */
 import type { Afterturn, CondenseItem, ModelInfo, Recap, RecapContext, SavedRecap, Usage } from "@afterturn/client";
-import { hasHistory, modelInfo, recapContext, revision, savedRecap, treeOf } from "./branch.js";
+import { hasHistory, isFreshFork, modelInfo, recapContext, revision, savedRecap, treeOf } from "./branch.js";
 import { CAPTURED_ENTRY, piecesOf, SENT_ENTRY, sentUpTo } from "./capture.js";
 import { Capturing } from "./capturing.js";
 import { CONDENSED_ENTRY, Condensing, fromItems, fromPlan } from "./condensing.js";
@@ -46,7 +46,7 @@ export class Session {
   #on = true;
   #over = false;
   #troubled = false;
-  #warned = false;
+  readonly #warned = new Set<string>();
   #captureState: Standing["capture"];
   #spend = 0;
   /** Called when work begins. */
@@ -83,10 +83,15 @@ export class Session {
         this.whileRunning(() => piecesOf({ branch, all: this.context.sessionManager.getEntries() }, id)) ?? [],
       ({ upTo, episode }) =>
         this.whileRunning(() => pi.appendEntry(CAPTURED_ENTRY, { upTo, episodeId: episode.id })),
+      ({ upTo }, { message }) =>
+        this.whileRunning(() => {
+          pi.appendEntry(CAPTURED_ENTRY, { upTo });
+          this.notice(`work was not captured: ${message}`);
+        }),
     );
     this.#restore();
     this.#applyPlan();
-    if (reason === "fork") this.whileRunning(() => this.#leaveToParent());
+    if (reason === "fork" || isFreshFork(context.sessionManager)) this.whileRunning(() => this.#leaveToParent());
     // What the last end of the session could not wait for. Where it was taken all the same, it is not taken twice.
     this.#capture();
     if (this.inTerminal) this.#focus.start(reportFocus);
@@ -237,10 +242,10 @@ export class Session {
     this.#notify(error instanceof Error ? error.message : String(error));
   }
 
-  /** Say what the sidecar, which works, warns of: as seldom. */
-  warning(message: string): void {
-    if (this.#warned) return;
-    this.#warned = true;
+  /** Say what the sidecar, which works, warns of: once of each kind, since wrong settings come many at once. */
+  warning(message: string, kind = message): void {
+    if (this.#warned.has(kind)) return;
+    this.#warned.add(kind);
     this.#notify(message.replace(/^afterturn: /, ""));
   }
 

@@ -30,10 +30,10 @@ export async function starting(
     restart: true,
     // The tool has its name from here, whatever a settings file says: digests must name the one that there is.
     settings: { condense: { recoveryToolName: RECOVERY_TOOL }, recap: recapSettings((name) => pi.getFlag(name)) },
-    // Said once each: the first of them right after the handshake.
+    // Given here, not later: the first comes right after the handshake.
     on: {
       "window/logMessage": ({ type, message }) =>
-        session.whileRunning(() => type <= WARNING && session.warning(message)),
+        session.whileRunning(() => type <= WARNING && session.warning(message, "settings")),
       "usage.limit": (limit) => session.whileRunning(() => session.warning(limitText(limit))),
     },
     ...(context.hasUI ? { capabilities: { recap: recapCapability(session) } } : {}),

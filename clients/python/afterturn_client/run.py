@@ -73,7 +73,7 @@ class Run:
                 log.exception("the connection to afterturn failed")
                 self.connection.end(Broken(f"the connection failed: {problem!r}"))
             finally:
-                ended = self.connection.ended or NotOpen("the program cancelled the client's tasks")
+                ended = self.connection.ended or NotOpen("the client's tasks were cancelled")
                 self.connection.end(ended)
                 self._listening.end(ended)
                 self._tasks.cancel_scope.cancel()

@@ -173,8 +173,16 @@ def _portal(stack: ExitStack) -> BlockingPortal:
     def stop(problem: type[BaseException] | None, *more: object) -> None:
         portal.call(portal.stop, problem is not None)
 
+    def run() -> None:
+        try:
+            anyio.run(serve)
+        except BaseException as problem:
+            if opened.done():
+                raise
+            opened.set_exception(problem)  # no loop could be made; who waits for it would do so for ever
+
     opened: Future[BlockingPortal] = Future()
-    thread = Thread(target=anyio.run, args=(serve,), name="afterturn client", daemon=True)
+    thread = Thread(target=run, name="afterturn client", daemon=True)
     thread.start()
     portal = opened.result()
     stack.callback(thread.join)

@@ -45,8 +45,7 @@ export class Call {
       return;
     }
     if (signal) {
-      // Node 20 takes more than ten calls under one signal for a leak, and warns of it on the host's stderr.
-      setMaxListeners(0, signal);
+      listenAtEase(signal);
       signal.addEventListener("abort", this.#onAbort, { once: true });
     }
     const giveUp = (): void => this.#giveUp(new TimeoutError(method, timeoutMs));
@@ -79,5 +78,14 @@ export class Call {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.options.signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+/** Node 20 takes more than ten calls under one signal for a leak, and warns of it on the host's stderr. */
+function listenAtEase(signal: AbortSignal): void {
+  try {
+    setMaxListeners(0, signal);
+  } catch {
+    // A signal that is not Node's own, as a polyfill's or jsdom's, warns of nothing.
   }
 }

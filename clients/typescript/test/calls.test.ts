@@ -37,6 +37,19 @@ test("many calls under one signal print nothing", async (t) => {
   assert.deepEqual(warnings, []);
 });
 
+test("a signal that is not Node's own cancels too", async (t) => {
+  const client = await startStub(t);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const foreign = {
+    addEventListener: signal.addEventListener.bind(signal),
+    removeEventListener: signal.removeEventListener.bind(signal),
+  } as unknown as AbortSignal;
+  const hanging = ask(client, "hang", { signal: foreign });
+  controller.abort();
+  await assert.rejects(hanging, CancelledError);
+});
+
 test("a big message with a half surrogate pair arrives whole", async (t) => {
   const client = await startStub(t);
   const { text } = (await ask(client, "big")) as { text: string };

@@ -1,5 +1,7 @@
 """The blocking twin: the same client for code without an event loop, and for many threads at once."""
 
+import asyncio
+import errno
 import inspect
 import os
 import signal
@@ -94,6 +96,15 @@ def test_failures_are_the_same_errors() -> None:
         pytest.fail("it did not start")
     with pytest.raises(NotOpen):
         Afterturn.start().condense.flush(FlushParams(session_id="s"))
+
+
+def test_where_no_loop_can_be_made_nobody_waits_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_descriptors() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(asyncio.events, "new_event_loop", no_descriptors)
+    with pytest.raises(OSError, match="Too many open files"), Afterturn.start([*STUB, "good"]):
+        pytest.fail("it did not start")
 
 
 def test_what_the_body_raises_comes_out_as_it_is() -> None:

@@ -1,5 +1,6 @@
 """Finished work ends up in the store as traces."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -74,6 +75,21 @@ def test_what_went_unanswered_is_handed_over_as_it_was_and_not_as_a_part_of_more
     users = [entry["id"] for entry in home.entries() if entry.get("message", {}).get("role") == "user"]
     assert [kept["episodeId"].partition(":")[2] for kept in home.kept("afterturn-captured")] == users
     assert [user for user, _, _ in shape(home)] == ["one", "two"]
+
+
+def test_work_that_is_refused_costs_no_later_work_and_is_told_of(home: Home) -> None:
+    with Rpc(home) as pi:
+        pi.prompt("one")
+        pi.status("captured")
+    last = home.entries()[-1]
+    message = {"role": "user", "content": "never", "timestamp": "never"}
+    with home.session_file.open("a") as file:
+        file.write(json.dumps({**last, "type": "message", "id": "feedbeef", "message": message}) + "\n")
+    with Rpc(home, "-c") as pi:
+        assert "was not captured: " in pi.ui("notify")["message"]
+        for wish in ("two", "three"):
+            pi.prompt(wish)
+    assert [user for user, _, _ in shape(home)] == ["one", "two", "three"]
 
 
 def test_an_episode_that_was_sent_twice_is_there_once(home: Home) -> None:

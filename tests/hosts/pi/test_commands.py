@@ -69,10 +69,11 @@ def test_a_setting_that_does_not_fit_is_told_of_without_being_asked(home: Home) 
     assert notice.startswith("afterturn: models.provider must be one of ")
 
 
-def test_a_limit_that_is_reached_is_told_of(home: Home) -> None:
-    home.settings = {"models": {"dailyTokens": 1}}
+def test_a_limit_that_is_reached_is_told_of_whatever_was_told_before(home: Home) -> None:
+    home.settings = {"models": {"dailyTokens": 1}, "recap": {"awaySeconds": "soon"}}
     home.notes(1)
     with Rpc(home) as pi:
+        assert "recap.awaySeconds" in pi.ui("notify")["message"]
         pi.prompt("read 1")
         notice = pi.ui("notify")["message"]
     assert notice.startswith("afterturn: models.dailyTokens (1) is reached: no model is asked until ")

@@ -143,6 +143,25 @@ def test_a_fork_leaves_its_parents_work_to_the_parent(home: Home, tmp_path: Path
     assert text_of(last["message"]) == "Did all of: one"
 
 
+def test_a_fork_by_the_command_line_leaves_it_too(home: Home) -> None:
+    sidecar = home.sidecar
+    home.sidecar = home.project / "nowhere"
+    with Rpc(home) as pi:
+        pi.prompt("one")
+    home.sidecar = sidecar
+    parent = home.session_file
+    with Rpc(home, "--fork", str(parent)) as pi:
+        pi.prompt("two")
+        pi.status("captured")
+    with Rpc(home, "-c") as pi:
+        pi.prompt("three")
+        pi.status("captured")
+    assert [trace["userText"] for trace in traces(home)] == ["two", "three"]
+    with Rpc(home, "--session", str(parent)) as pi:
+        pi.status("captured")
+    assert [trace["userText"] for trace in traces(home)] == ["one", "two", "three"]
+
+
 def test_a_fork_of_a_file_with_a_name_of_its_own_has_the_originals(home: Home, provider: ScriptedProvider) -> None:
     home.sessions.mkdir()
     file: Path = home.sessions / "of_mine.jsonl"
