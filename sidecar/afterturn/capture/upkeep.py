@@ -132,7 +132,7 @@ async def fill(rows: Sequence[TraceRow], embedder: Embedder) -> Filled:
     """Make the vectors of rows. A text that is refused costs its own row only: the rest is asked for in halves.
 
     Who refuses any text is asked no more (case P04): two calls tell, for all of the rows.
-    Raises EmbeddingError where nothing was made that waits for another time: the rows have not failed.
+    Raises EmbeddingError where nothing was made and all of it waits for another time: the rows have not failed.
     """
     filled = Filled([], [], [])
     parts = [[_without_others(row, embedder) for row in rows]]

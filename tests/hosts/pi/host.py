@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,18 @@ class Home:
             "AFTERTURN_PATH": str(self.sidecar),
             "AFTERTURN_SETTINGS": json.dumps(self.settings),
         }
+
+    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """A program in the project, without a front end; what it said."""
+        return subprocess.run(
+            args,
+            env=self.environment,
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
     def notes(self, number: int, lines: int = 60) -> Path:
         """A file of the project, whose text is its own in every line."""

@@ -1,7 +1,6 @@
 """Finished work ends up in the store as traces."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -109,15 +108,7 @@ def test_an_episode_that_was_sent_twice_is_there_once(home: Home) -> None:
 def test_print_mode_hands_its_work_over_before_it_ends(home: Home, provider: ScriptedProvider) -> None:
     provider.otherwise = unhurried(home)
     home.notes(1)
-    done = subprocess.run(
-        home.command("-p", "read 1"),
-        env=home.environment,
-        cwd=home.project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = home.run(*home.command("-p", "read 1"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "Did all of: read 1\n", "")
     # A sidecar that takes longer than a moment to write it down is not waited for, and does so all the same.
     until(lambda: shape(home), "a trace")

@@ -1,7 +1,6 @@
 """Condensing reaches the model: what the provider was sent is what is looked at."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -106,15 +105,7 @@ def test_an_original_comes_back_and_is_left_alone(home: Home, provider: Scripted
 def test_without_a_front_end_pi_waits_for_an_original(home: Home, provider: ScriptedProvider, mode: list[str]) -> None:
     with Rpc(home) as pi:
         read_and_condense(pi, 1)
-    done = subprocess.run(
-        home.command("-c", *mode, "recover t1"),
-        env=home.environment,
-        cwd=home.project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = home.run(*home.command("-c", *mode, "recover t1"))
     assert (done.returncode, done.stderr) == (0, "")
     assert "Did all of: recover t1" in done.stdout
     assert needle(1, 30) in json.dumps(requests_of(provider)[-1])

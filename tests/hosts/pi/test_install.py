@@ -1,6 +1,5 @@
 """The folder is all that pi needs: installed by its path, and as the package that npm would publish."""
 
-import subprocess
 import tarfile
 from pathlib import Path
 
@@ -12,15 +11,7 @@ from tests.provider.server import ScriptedProvider
 
 
 def run(home: Home, *args: str) -> str:
-    done = subprocess.run(
-        args,
-        env=home.environment,
-        cwd=home.project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = home.run(*args)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
